@@ -1,0 +1,35 @@
+"""How a graph was made: what new points need to be joined to it in the same way."""
+
+from dataclasses import dataclass, field
+
+from poise.graph.kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Construction:
+    """The choices that made a graph.
+
+    Parameters
+    ----------
+    metric, kernel, symmetrise, backend : str
+        Names, as they are shown and saved.
+    k : int, optional
+        Number of neighbours of each point; None for an epsilon graph.
+    radius : float, optional
+        Radius of an epsilon graph.
+    function : Kernel, optional
+        The kernel itself. None if it was a caller's own function and the graph was loaded from a
+        file, which holds no code.
+    """
+
+    metric: str
+    kernel: str
+    symmetrise: str
+    backend: str
+    k: int | None = None
+    radius: float | None = None
+    function: Kernel | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        size = f"k={self.k}" if self.k is not None else f"radius={self.radius:g}"
+        return f"{size}, {self.metric}, {self.kernel}"

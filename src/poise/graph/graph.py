@@ -1,0 +1,123 @@
+"""The graph that everything else is computed on."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from poise.errors import GraphError
+from poise.graph.components import ordered_components
+from poise.graph.construction import Construction
+from poise.graph.features import Features, check_features
+from poise.graph.laplacian import LaplacianKind, laplacian_of
+from poise.graph.neighbours import Neighbours
+from poise.graph.weights import canonical_weights
+
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A similarity graph: symmetric, non-negative weights between n nodes.
+
+    Validated once, when made; nothing changes afterwards and every array is read-only. Made by
+    `knn_graph`, `epsilon_graph`, `Graph.from_weights` or `Graph.load`.
+
+    Parameters
+    ----------
+    weights : sparse or dense, shape (n, n)
+        Kept as float64 CSR: symmetric, zero diagonal, finite, sorted int32 indices, no zeros.
+    features : ndarray or csr_array, shape (n, d), optional
+        What the nodes are, for new points and for display. Not copied: leave the array as it is.
+    neighbours : Neighbours, optional
+        The lists of neighbours that the weights came from.
+    construction : Construction, optional
+        How the weights came from the features.
+    """
+
+    weights: sparse.csr_array
+    features: Features | None = None
+    neighbours: Neighbours | None = None
+    construction: Construction | None = None
+
+    def __post_init__(self) -> None:
+        set_once = object.__setattr__  # the only place where a frozen graph is written
+        set_once(self, "weights", canonical_weights(self.weights))
+        if self.features is not None:
+            features = check_features(self.features, minimum=1, name="features")
+            if features.shape[0] != self.n_nodes:
+                raise GraphError(
+                    f"features have {features.shape[0]} rows and the graph {self.n_nodes} nodes: "
+                    "give one row per node, in the same order"
+                )
+            set_once(self, "features", features)
+
+    @classmethod
+    def from_weights(cls, weights: Any, features: Any = None) -> Self:
+        """A graph from weights made elsewhere.
+
+        Parameters
+        ----------
+        weights : sparse of any format or dense array, shape (n, n)
+            Square, symmetric up to rounding, non-negative, finite, with a zero diagonal.
+        features : array-like or sparse, shape (n, d), optional
+
+        Raises
+        ------
+        GraphError
+            With the reason, if `weights` are not such a matrix.
+        """
+        return cls(weights, features)
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.weights.shape[0])
+
+    @cached_property
+    def degrees(self) -> npt.NDArray[np.float64]:
+        """Sum of the weights at each node, shape (n,)."""
+        return _read_only(np.asarray(self.weights.sum(axis=1), dtype=np.float64).ravel())
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.int64]:
+        """Component of each node: 0 is the largest, equal sizes ordered by smallest node."""
+        return _read_only(ordered_components(self.weights))
+
+    @cached_property
+    def component_sizes(self) -> npt.NDArray[np.int64]:
+        """Number of nodes of each component, largest first."""
+        return _read_only(np.bincount(self.components).astype(np.int64))
+
+    @property
+    def n_components(self) -> int:
+        return int(self.component_sizes.size)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the weights in hexadecimal: equal for equal weights, on every machine."""
+        digest = hashlib.sha256(f"poise graph {self.n_nodes}".encode())
+        for part, dtype in (
+            (self.weights.indptr, "<i4"),
+            (self.weights.indices, "<i4"),
+            (self.weights.data, "<f8"),
+        ):
+            digest.update(np.ascontiguousarray(part, dtype=dtype).data)
+        return digest.hexdigest()
+
+    def laplacian(self, kind: LaplacianKind = "combinatorial") -> sparse.csr_array:
+        """``D - W``, or the "normalised" or "random-walk" form; see `laplacian_of`."""
+        return laplacian_of(self.weights, kind)
+
+    def __repr__(self) -> str:
+        edges = self.weights.nnz // 2
+        made = f", {self.construction}" if self.construction else ""
+        return f"Graph({self.n_nodes} nodes, {edges} edges{made})"
+
+
+def _read_only(array: A) -> A:
+    array.flags.writeable = False
+    return array

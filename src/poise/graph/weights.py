@@ -1,0 +1,126 @@
+"""Weight matrices: from whatever a user has to the one form that everything else relies on."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from poise.errors import GraphError
+from poise.graph.kernels import Symmetrise
+
+SYMMETRY_TOLERANCE = 1e-6
+"""Largest |w_ij - w_ji|, relative to the largest weight, that counts as rounding (float32)."""
+
+
+def canonical_weights(weights: Any) -> sparse.csr_array:
+    """Validate `weights` and return them in canonical form.
+
+    Canonical: float64 CSR, exactly symmetric, zero diagonal, finite, non-negative, sorted int32
+    indices, no explicit zeros, arrays read-only. Entries given twice are added, as SciPy does.
+
+    Parameters
+    ----------
+    weights : sparse of any format, or dense array-like, shape (n, n)
+
+    Raises
+    ------
+    GraphError
+        Not square, empty, not numeric, NaN or infinite, negative, a non-zero diagonal, or
+        asymmetric beyond `SYMMETRY_TOLERANCE`.
+    """
+    W = _as_csr(weights)
+    if W.nnz >= np.iinfo(np.int32).max:
+        raise GraphError(f"the weights have {W.nnz} entries: at most 2^31 - 1 fit, lower k")
+    W.sum_duplicates()
+    _check_values(W)
+    W.eliminate_zeros()
+    W = _symmetric(W)
+    W.sort_indices()
+    parts = (W.data, W.indices.astype(np.int32, copy=False), W.indptr.astype(np.int32, copy=False))
+    for part in parts:
+        part.flags.writeable = False
+    result = sparse.csr_array(parts, shape=W.shape)
+    result.has_canonical_format = True
+    return result
+
+
+def symmetrised(W: sparse.csr_array, how: Symmetrise) -> sparse.csr_array:
+    """One weight per pair of the two directions: their mean, the larger, or the smaller.
+
+    "min" keeps an edge only where each end lists the other (the mutual graph).
+    """
+    transposed = W.T.tocsr()
+    if how == "mean":
+        result = W + transposed
+        result.data *= 0.5
+        return sparse.csr_array(result)
+    if how == "max":
+        return sparse.csr_array(W.maximum(transposed))
+    return sparse.csr_array(W.minimum(transposed))
+
+
+def _as_csr(weights: Any) -> sparse.csr_array:
+    """A float64 CSR copy."""
+    matrix = weights if sparse.issparse(weights) else np.asarray(weights)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(
+            f"the weights have shape {matrix.shape}: expected a square matrix, one row per node"
+        )
+    if matrix.shape[0] == 0:
+        raise GraphError("the weights are empty: a graph needs at least one node")
+    if matrix.dtype.kind not in "biuf":
+        raise GraphError(
+            f"the weights have type {matrix.dtype}: expected real numbers (float, int or bool)"
+        )
+    return sparse.csr_array(matrix, dtype=np.float64, copy=True)
+
+
+def _check_values(W: sparse.csr_array) -> None:
+    finite = np.isfinite(W.data)
+    if not finite.all():
+        row = _row_of(W, ~finite)
+        raise GraphError(
+            f"the weights contain NaN or infinity: {int((~finite).sum())} value(s), the first in "
+            f"row {row}; every weight must be a finite number"
+        )
+    negative = W.data < 0
+    if negative.any():
+        raise GraphError(
+            f"{int(negative.sum())} weight(s) are negative, the first in row "
+            f"{_row_of(W, negative)}: weights are similarities, >= 0 (0 = no edge)"
+        )
+    diagonal = np.count_nonzero(W.diagonal())
+    if diagonal:
+        raise GraphError(
+            f"{diagonal} node(s) have a weight to themselves: the diagonal must be zero, "
+            "call W.setdiag(0) first"
+        )
+
+
+def _symmetric(W: sparse.csr_array) -> sparse.csr_array:
+    """`W` itself if exactly symmetric, its symmetric part if the rest is rounding."""
+    if W.nnz == 0:
+        return W
+    transposed = W.T.tocsr()
+    transposed.sort_indices()
+    same_pattern = np.array_equal(W.indptr, transposed.indptr) and np.array_equal(
+        W.indices, transposed.indices
+    )
+    if same_pattern and np.array_equal(W.data, transposed.data):
+        return W
+    difference = abs(W - transposed)
+    if difference.max() > SYMMETRY_TOLERANCE * W.data.max():
+        row = _row_of(difference, difference.data == difference.data.max())
+        raise GraphError(
+            f"the weights are not symmetric: w_ij and w_ji differ by up to "
+            f"{difference.max():.3g} (row {row}); symmetrise them first, e.g. (W + W.T) / 2"
+        )
+    result = symmetrised(W, "mean")
+    result.eliminate_zeros()
+    return result
+
+
+def _row_of(W: sparse.csr_array, mask: npt.NDArray[np.bool_]) -> int:
+    """The row of the first stored entry that `mask` marks."""
+    return int(np.searchsorted(W.indptr, np.flatnonzero(mask)[0], side="right")) - 1
