@@ -1,0 +1,66 @@
+# Two commands: `make demo` and `make test`. Each makes .venv if it is missing and installs what
+# requirements-dev.lock pins; after that a call starts at once. `make help` lists the rest.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.installed
+LOCK := requirements-dev.lock
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types slow docs bench picture format lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## label a small data set by simulation and write out/demo/index.html
+	@$(BIN)/poise demo
+
+test: lint types check ## lint, types and every test that is not slow
+
+check: $(READY) ## the tests alone
+	$(BIN)/python -m pytest
+
+lint: $(READY) ## style and likely mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## static types
+	$(BIN)/mypy
+
+slow: $(READY) ## the tests that take too long for every change
+	$(BIN)/python -m pytest -m slow
+
+docs: $(READY) ## the documentation, strictly, into site/
+	$(BIN)/sphinx-build -q -W -n --keep-going docs site
+	@echo "site/index.html is ready"
+
+bench: $(READY) ## the engine against graphlearning, side by side
+	$(BIN)/poise bench engine
+
+format: $(READY) ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Every file of a pinned version that the index holds is listed by its hash, so one lock serves all
+# platforms and Python versions; no index is named, so a mirror serves as well.
+lock: $(READY) ## pin the newest versions of everything
+	$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package poise \
+	  --custom-compile-command "make lock" --extra dev -o $(LOCK) pyproject.toml
+
+clean: ## remove everything that make made
+	rm -rf .venv out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is newer than what it was made from, or the installation is brought up to date.
+$(READY): pyproject.toml $(LOCK)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "poise needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1 || true):" \
+	    "try make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
+	  echo "poise needs Python's venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
+	@echo "Installing into .venv (only this once; a minute or two)"
+	@$(PIP) install --require-hashes -r $(LOCK)
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
