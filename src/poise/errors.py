@@ -1,0 +1,48 @@
+"""Named exceptions. Each message says what is wrong, what was expected and what to do."""
+
+
+class PoiseError(Exception):
+    """Base of every error that poise raises on purpose."""
+
+
+class InputError(PoiseError, ValueError):
+    """The caller's mistake: a value that poise cannot use. Exit code 2 on the command line."""
+
+
+class FeatureError(InputError):
+    """Features that cannot become a graph: NaN, infinite, empty, of the wrong shape."""
+
+
+class GraphError(InputError):
+    """Weights that are not a similarity graph, or a graph that lacks what was asked of it."""
+
+
+class LabelError(InputError):
+    """A label that cannot be used: wrong type, contradicting an earlier answer, missing."""
+
+
+class NodeIndexError(InputError, IndexError):
+    """An index that names no node of the graph, or a node in the wrong state."""
+
+
+class PoolExhausted(InputError):
+    """Every node is labelled, pending, skipped or excluded: there is nothing left to ask."""
+
+
+class WrongGraphError(InputError):
+    """A saved session belongs to another graph."""
+
+
+class UnknownNameError(InputError, KeyError):
+    """No such name in a registry."""
+
+    def __str__(self) -> str:  # KeyError shows the repr of its argument; a sentence is kinder
+        return str(self.args[0])
+
+
+class MissingExtraError(PoiseError, ImportError):
+    """An optional dependency is not installed. Exit code 2 on the command line."""
+
+
+class ConvergenceError(PoiseError, RuntimeError):
+    """A linear solve did not reach its tolerance; the message carries the solver's status."""

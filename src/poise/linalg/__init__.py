@@ -1,0 +1,14 @@
+"""Linear algebra on graph Laplacians: matrices only, no graphs, labels or models."""
+
+from poise.linalg.prepared import PreparedLaplacian, prepare
+from poise.linalg.solve import choose_preconditioner, solve
+from poise.linalg.status import Solution, Status
+
+__all__ = [
+    "PreparedLaplacian",
+    "Solution",
+    "Status",
+    "choose_preconditioner",
+    "prepare",
+    "solve",
+]

@@ -1,0 +1,47 @@
+"""Coarse matrices of restricted, shifted Laplacians: the small half of the two-level preconditioner.
+
+``M^-1 = D^-1 + Z (Z^T A Z)^-1 Z^T`` for ``A = (L + diag(q))`` on the free nodes, `D` its diagonal
+and `Z` the indicators of the groups (`aggregates.py`).
+"""
+
+import numpy as np
+
+from poise.linalg.prepared import PreparedLaplacian
+from poise.linalg.status import Bools, Floats
+
+
+def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats:
+    """``Z^T A Z`` for one operator: the stored ``Z^T L Z`` with the bound nodes taken out.
+
+    Parameters
+    ----------
+    q : (n,) diagonal added to `L`
+    free : (n,) mask of the free nodes
+    """
+    group, m = prepared.group, prepared.n_groups
+    E = prepared.coarse.copy()
+    kept = free & (group >= 0)
+    diagonal = np.bincount(group[kept], weights=q[kept], minlength=m)
+    bound = np.flatnonzero(~free & (group >= 0))
+    diagonal -= np.bincount(group[bound], weights=prepared.degrees[bound], minlength=m)
+    E[np.diag_indices(m)] += diagonal
+    if len(bound):
+        rows = prepared.weights[bound].tocoo()
+        source, target = group[bound[rows.row]], group[rows.col]
+        np.add.at(E, (source, target), rows.data)
+        # An edge between two bound nodes appears once from each end; one between a bound and a
+        # free node only from the bound one, so its transpose is added here.
+        to_free = free[rows.col]
+        np.add.at(E, (target[to_free], source[to_free]), rows.data[to_free])
+    # A group without free nodes has a zero row: any positive diagonal makes it invertible.
+    E[np.diag_indices(m)] += np.where(np.bincount(group[kept], minlength=m) == 0, 1.0, 0.0)
+    return E
+
+
+def coarse_inverses(prepared: PreparedLaplacian, diagonals: Floats, free: Bools) -> Floats:
+    """(K, m, m) inverses, one per operator; `diagonals` and `free` are (n, K)."""
+    m, n_operators = prepared.n_groups, diagonals.shape[1]
+    inverses = np.empty((n_operators, m, m))
+    for k in range(n_operators):
+        inverses[k] = np.linalg.inv(coarse_matrix(prepared, diagonals[:, k], free[:, k]))
+    return inverses

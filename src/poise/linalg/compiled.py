@@ -1,0 +1,314 @@
+"""Preconditioned conjugate gradients on many columns at once, compiled.
+
+One pass over the weights serves all columns; every column has its own operator
+``L + diag(q)`` on its own free nodes, its own step lengths and its own end. This is not a block
+Krylov method: the operators differ, only the memory traffic is shared.
+
+Columns are stored as rows, (J, n), so that everything but the product runs over contiguous memory;
+the directions are kept a second time as (n, J), which is how the product gathers them.
+
+Arithmetic is strict IEEE in a fixed order (no fast-math, sums by row range, ranges in order), so a
+column's bits depend neither on the other columns nor on the number of threads.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import prange
+
+from poise.linalg.status import Floats, Ints
+
+#: Below this many multiplications a step, waking a second thread costs more than it saves.
+SERIAL_WORK = 100_000
+#: Rows of the coarse inverse that one thread takes at a time.
+COARSE_BLOCK = 64
+#: The work-queue threading layer of numba may not be entered by two threads at once.
+_one_at_a_time = threading.Lock()
+
+
+class Layout(NamedTuple):
+    """The reordered weights and the row ranges of a `PreparedLaplacian`."""
+
+    indptr: np.ndarray[Any, np.dtype[np.uint32]]
+    indices: np.ndarray[Any, np.dtype[np.uint32]]
+    data: Floats
+    ranges: Ints
+
+
+@contextmanager
+def _straight_line_vectorised() -> Iterator[None]:
+    """Compile with SIMD for straight-line code, which numba leaves off by default.
+
+    It puts the four columns of the product into one register: 1.04 ms instead of 1.87 ms for four
+    columns of 37,631 points, the same as for one. Set only while the product is compiled.
+    """
+    before = numba.config.SLP_VECTORIZE
+    numba.config.SLP_VECTORIZE = 1
+    try:
+        yield
+    finally:
+        numba.config.SLP_VECTORIZE = before
+
+
+def _operator(indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, sums):  # type: ignore[no-untyped-def]
+    """``Q = (L + diag(q)) P`` on the free nodes, 0 elsewhere; per range the sums of ``P * Q``."""
+    n_columns = P.shape[0]
+    for g in prange(len(ranges) - 1):
+        for i in range(ranges[g], ranges[g + 1]):
+            first = indptr[i]
+            last = indptr[i + 1]
+            j = 0
+            if n_columns == 1:
+                s0 = 0.0
+                for e in range(first, last):
+                    s0 += data[e] * P[0, indices[e]]
+                Q[0, i] = s0
+                j = 1
+            # Four columns in registers: half the time of a loop that stores every partial sum.
+            while j + 4 <= n_columns:
+                s0 = 0.0
+                s1 = 0.0
+                s2 = 0.0
+                s3 = 0.0
+                for e in range(first, last):
+                    k = indices[e]
+                    w = data[e]
+                    s0 += w * gathered[k, j]
+                    s1 += w * gathered[k, j + 1]
+                    s2 += w * gathered[k, j + 2]
+                    s3 += w * gathered[k, j + 3]
+                Q[j, i] = s0
+                Q[j + 1, i] = s1
+                Q[j + 2, i] = s2
+                Q[j + 3, i] = s3
+                j += 4
+            while j < n_columns:
+                s0 = 0.0
+                for e in range(first, last):
+                    s0 += data[e] * gathered[indices[e], j]
+                Q[j, i] = s0
+                j += 1
+        for j in range(n_columns):
+            k = operator[j]
+            total = 0.0
+            for i in range(ranges[g], ranges[g + 1]):
+                value = diagonal[k, i] * P[j, i] - Q[j, i]
+                Q[j, i] = value if inverse[k, i] > 0.0 else 0.0
+                total += P[j, i] * Q[j, i]
+            sums[j, g] = total
+
+
+with _straight_line_vectorised():
+    _operator = numba.njit(
+        "void(uint32[::1], uint32[::1], float64[::1], int64[::1], float64[:, ::1], "
+        "float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
+        "float64[:, ::1])",
+        parallel=True,
+        cache=True,
+        error_model="numpy",
+    )(_operator)
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
+    """``X += alpha P``, ``R -= alpha Q``, and per range the sums of R^2, R^2/diagonal and R."""
+    for g in prange(len(ranges) - 1):
+        for j in range(P.shape[0]):
+            k = operator[j]
+            square = 0.0
+            energy = 0.0
+            total = 0.0
+            for i in range(ranges[g], ranges[g + 1]):
+                X[j, i] += alpha[j] * P[j, i]
+                r = R[j, i] - alpha[j] * Q[j, i]
+                R[j, i] = r
+                square += r * r
+                energy += inverse[k, i] * r * r
+                total += r
+            squares[j, g] = square
+            energies[j, g] = energy
+            group_sums[j, g] = total
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction):  # type: ignore[no-untyped-def]
+    """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
+    n_columns, m = correction.shape
+    for block in prange((m + COARSE_BLOCK - 1) // COARSE_BLOCK):
+        first = block * COARSE_BLOCK
+        last = min(first + COARSE_BLOCK, m)
+        for j in range(n_columns):
+            k = coarse_of[operator[j]]
+            for a in range(first, last):
+                correction[j, a] = 0.0
+            for b in range(m):
+                s = group_sums[j, b]
+                for a in range(first, last):
+                    correction[j, a] += coarse_inverse[k, b, a] * s
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # type: ignore[no-untyped-def]
+    """``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere, in both layouts."""
+    n_columns = P.shape[0]
+    m = correction.shape[1]
+    for g in prange(len(ranges) - 1):
+        for j in range(n_columns):
+            k = operator[j]
+            coarse = correction[j, g] if g < m else 0.0
+            for i in range(ranges[g], ranges[g + 1]):
+                D = inverse[k, i]
+                z = D * R[j, i] + (coarse if D > 0.0 else 0.0)
+                P[j, i] = z + beta[j] * P[j, i]
+        if n_columns > 1:  # else both layouts are one array
+            for i in range(ranges[g], ranges[g + 1]):
+                for j in range(n_columns):
+                    gathered[i, j] = P[j, i]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _iterate(  # type: ignore[no-untyped-def]
+    indptr,
+    indices,
+    data,
+    ranges,
+    diagonal,
+    inverse,
+    operator,
+    coarse_inverse,
+    coarse_of,
+    X,
+    R,
+    target,
+    max_steps,
+):
+    """Run to the end. `R` holds ``B - A X`` on entry; `target` the residual norms to reach."""
+    n_columns, n = X.shape
+    n_ranges = len(ranges) - 1
+    m = coarse_inverse.shape[1]
+    P = np.zeros((n_columns, n))
+    gathered = np.zeros((n, n_columns)) if n_columns > 1 else P.reshape(n, n_columns)
+    Q = np.zeros((n_columns, n))
+    squares = np.zeros((n_columns, n_ranges))
+    energies = np.zeros((n_columns, n_ranges))
+    group_sums = np.zeros((n_columns, n_ranges))
+    correction = np.zeros((n_columns, m))
+    alpha = np.zeros(n_columns)
+    beta = np.zeros(n_columns)
+    rz = np.zeros(n_columns)
+    norm = np.zeros(n_columns)
+    steps = np.zeros(n_columns, dtype=np.int64)
+    status = np.full(n_columns, 1, dtype=np.int64)  # MAX_STEPS until shown otherwise
+    active = np.ones(n_columns, dtype=np.bool_)
+    step = 0
+    while True:
+        # On the first pass alpha is zero: only the sums are taken.
+        _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
+        if m > 0:
+            _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction)
+        any_active = False
+        for j in range(n_columns):
+            if not active[j]:
+                continue
+            square = 0.0
+            rz_new = 0.0
+            for g in range(n_ranges):
+                square += squares[j, g]
+                rz_new += energies[j, g]
+            for a in range(m):
+                rz_new += group_sums[j, a] * correction[j, a]
+            norm[j] = np.sqrt(square)
+            steps[j] = step
+            if norm[j] <= target[j]:
+                status[j] = 0  # CONVERGED
+                active[j] = False
+            elif not (rz_new > 0.0 and np.isfinite(rz_new)):
+                status[j] = 2  # BREAKDOWN
+                active[j] = False
+            else:
+                beta[j] = rz_new / rz[j] if step > 0 else 0.0
+                rz[j] = rz_new
+                any_active = True
+        if not any_active or step >= max_steps:
+            break
+        _direction(ranges, inverse, operator, correction, beta, R, P, gathered)
+        _operator(
+            indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, squares
+        )
+        for j in range(n_columns):
+            alpha[j] = 0.0
+            if active[j]:
+                curvature = 0.0
+                for g in range(n_ranges):
+                    curvature += squares[j, g]
+                if curvature > 0.0 and np.isfinite(curvature):
+                    alpha[j] = rz[j] / curvature
+                else:
+                    status[j] = 2  # BREAKDOWN
+                    active[j] = False
+        step += 1
+    return status, steps, norm
+
+
+def iterate(
+    layout: Layout,
+    diagonal: Floats,
+    inverse: Floats,
+    operator: Ints,
+    coarse_inverse: Floats,
+    coarse_of: Ints,
+    B: Floats,
+    X: Floats,
+    target: Floats,
+    max_steps: int,
+    sweep: bool,
+) -> tuple[Floats, Ints, Ints, Floats]:
+    """Solve in the solver's layout; `X` is the start and is overwritten.
+
+    Parameters
+    ----------
+    diagonal, inverse : (K, n) diagonals of the K operators; the inverse is 0 on nodes not free
+    operator : (J,) operator of each column
+    coarse_inverse : (K', m, m), m = 0 for Jacobi alone
+    coarse_of : (K,) coarse inverse of each operator
+    B, X : (J, n), zero on nodes not free
+    target : (J,) residual norms to reach
+    sweep : end with one Jacobi sweep, which damps what is left of the rough part of the error
+
+    Returns
+    -------
+    X, status (J,), steps (J,), residual norms before the sweep (J,)
+    """
+    work = (len(layout.data) + 8 * X.shape[1]) * X.shape[0]
+    sums = np.empty((X.shape[0], len(layout.ranges) - 1))
+    Q = np.zeros_like(X)
+    with _one_at_a_time:
+        threads = numba.get_num_threads()
+        numba.set_num_threads(1 if work < SERIAL_WORK else threads)
+        try:
+            if X.any():
+                gathered = np.ascontiguousarray(X.T)
+                _operator(*layout, diagonal, inverse, operator, gathered, X, Q, sums)
+            status, steps, norm = _iterate(
+                *layout,
+                diagonal,
+                inverse,
+                operator,
+                coarse_inverse,
+                coarse_of,
+                X,
+                B - Q,
+                target,
+                max_steps,
+            )
+            if sweep:
+                gathered = np.ascontiguousarray(X.T)
+                _operator(*layout, diagonal, inverse, operator, gathered, X, Q, sums)
+                X += inverse[operator] * (B - Q)
+        finally:
+            numba.set_num_threads(threads)
+    return X, status, steps, norm

@@ -1,0 +1,67 @@
+"""What a solve returns: values, and for every column whether to trust them."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ConvergenceError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Status(IntEnum):
+    """Outcome of one column of a solve; `remedy` says what to do about it."""
+
+    CONVERGED = 0
+    MAX_STEPS = 1
+    BREAKDOWN = 2
+
+    @property
+    def remedy(self) -> str:
+        return {
+            Status.CONVERGED: "the tolerance was reached",
+            Status.MAX_STEPS: (
+                "the step limit was reached before the tolerance: raise max_steps or rtol, "
+                "or solve with preconditioner='approx-chol'"
+            ),
+            Status.BREAKDOWN: (
+                "the operator is not positive definite on this column, or the right-hand side "
+                "is not finite: check the weights, the diagonal and the right-hand side"
+            ),
+        }[self]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Columns of solutions with their diagnostics.
+
+    Attributes
+    ----------
+    value : (n, J) array
+    status : (J,) array of `Status` values
+    steps : (J,) array, iterations of each column
+    residual : (J,) array, final residual norm relative to the right-hand side's
+    """
+
+    value: Floats
+    status: Ints
+    steps: Ints
+    residual: Floats
+
+    @property
+    def converged(self) -> bool:
+        return bool(np.all(self.status == Status.CONVERGED))
+
+    def require(self) -> "Solution":
+        """This solution, or a `ConvergenceError` that names the worst column and the remedy."""
+        if not self.converged:
+            column = int(np.argmax(self.status))
+            raise ConvergenceError(
+                f"column {column} of the solve ended after {self.steps[column]} steps with relative "
+                f"residual {self.residual[column]:.1e}: {Status(self.status[column]).remedy}"
+            )
+        return self

@@ -1,0 +1,65 @@
+"""Name -> factory, for everything that a user may choose by name or add under a name of their own."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from poise.errors import InputError, UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """A table of factories, one per name.
+
+    >>> shapes = Registry("shape")
+    >>> @shapes.register("square")
+    ... class Square:
+    ...     '''Four equal sides.'''
+    >>> shapes.describe()
+    {'square': 'Four equal sides.'}
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._factories: dict[str, Callable[..., T]] = {}
+
+    def register(self, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
+        """Decorator: ``factory()`` with its defaults makes the thing called `name`."""
+
+        def add(factory: Callable[..., T]) -> Callable[..., T]:
+            if name in self._factories:
+                raise InputError(
+                    f"the {self.kind} {name!r} is registered already: choose another name"
+                )
+            if not (factory.__doc__ or "").strip():
+                raise InputError(
+                    f"the {self.kind} {name!r} has no docstring: its first line is what users see"
+                )
+            self._factories[name] = factory
+            return factory
+
+        return add
+
+    def make(self, name: str, **parameters: Any) -> T:
+        """The thing called `name`, made with `parameters`."""
+        return self.factory(name)(**parameters)
+
+    def factory(self, name: str) -> Callable[..., T]:
+        try:
+            return self._factories[name]
+        except KeyError:
+            known = ", ".join(sorted(self._factories))
+            raise UnknownNameError(f"no {self.kind} is called {name!r}: there are {known}") from None
+
+    def describe(self) -> dict[str, str]:
+        """Every name with the first line of its docstring."""
+        return {
+            name: (factory.__doc__ or "").strip().splitlines()[0]
+            for name, factory in sorted(self._factories.items())
+        }
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._factories))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._factories
