@@ -1,0 +1,130 @@
+"""Columns: how far the value 1 spreads from some constrained nodes when the others hold 0.
+
+Every Laplace-type model here is a sum of such columns, one per class. They depend on *which*
+nodes are constrained, never on their classes, so that the columns of an unanswered node can be
+solved before its answer is known and added to a class afterwards (superposition).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import InputError
+from poise.graph import Graph
+from poise.linalg import solve
+from poise.linalg.status import Floats, Ints
+from poise.models.components import laplacian, reached
+from poise.models.poisson_weights import SHIFT, poisson_weights
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Which columns to solve for in the PWLL-tau model; hashable, so that solutions can be kept.
+
+    Attributes
+    ----------
+    sources : one tuple of nodes per column: where it is 1. Together they are the constrained nodes.
+    tau : decay of the solution
+    shift : smallest Poisson weight
+    """
+
+    sources: tuple[tuple[int, ...], ...]
+    tau: float = 0.0
+    shift: float = SHIFT
+
+    @property
+    def constrained(self) -> tuple[int, ...]:
+        return tuple(sorted(node for source in self.sources for node in source))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Solution of a `Problem`: (n, J) columns in [0, 1] and the (n,) Poisson weights."""
+
+    values: Floats
+    weights: Floats
+
+
+def solve_problems(graph: Graph, problems: Sequence[Problem]) -> list[Columns]:
+    """Solve all problems in one pass over the graph: one Poisson solve, one solve for the columns.
+
+    Problems that constrain the same nodes share their Poisson weights.
+    """
+    sets = list(dict.fromkeys((p.constrained, p.shift) for p in problems))
+    gamma = np.empty((graph.n_nodes, len(sets)))
+    for shift in {shift for _, shift in sets}:
+        same = [t for t, (_, other) in enumerate(sets) if other == shift]
+        nodes = [np.array(sets[t][0], dtype=np.int64) for t in same]
+        gamma[:, same] = poisson_weights(graph, nodes, shift=shift)
+    set_of = [sets.index((p.constrained, p.shift)) for p in problems]
+    values = spread(
+        graph,
+        gamma[:, set_of],
+        [p.tau for p in problems],
+        [[np.array(s, dtype=np.int64) for s in p.sources] for p in problems],
+    )
+    return [Columns(v, gamma[:, t]) for v, t in zip(values, set_of, strict=True)]
+
+
+def spread(
+    graph: Graph,
+    gamma: Floats,
+    tau: npt.ArrayLike,
+    sources: Sequence[Sequence[Ints]],
+) -> list[Floats]:
+    """Columns of the weighted Laplace problem with decay, for T problems at once.
+
+    With G = diag(gamma), U the free nodes of a problem and Y the indicator of a source,
+
+        (L_gamma + tau I)_UU u_U = (G W G)_US Y          (paper, eq. rw-lap-learning-tau)
+
+    is solved in the ground-state form, v = G u, whose matrix is the graph's own Laplacian plus a
+    diagonal, whatever gamma is:
+
+        (L + diag(q))_UU v_U = W_US (gamma_S Y),   q = -(L gamma)/gamma + tau/gamma^2
+
+    Parameters
+    ----------
+    gamma : (n, T) positive weights; one problem's are constant 1 for plain Laplace learning
+    tau : (T,) decay parameters
+    sources : per problem, the node sets of its columns; disjoint, together the constrained nodes
+
+    Returns
+    -------
+    T arrays (n, J_t), values in [0, 1]: 1 on a column's own source, 0 on the other constrained
+    nodes and on components that hold none.
+    """
+    n, n_problems = gamma.shape
+    tau = np.asarray(tau, dtype=np.float64)
+    if not (np.all(np.isfinite(tau)) and np.all(tau >= 0)):
+        raise InputError(f"tau is {tau.tolist()}: it must be finite and not negative")
+    prepared = laplacian(graph)
+    q = -prepared.product(gamma) / gamma + tau / gamma**2
+    free = np.ones((n, n_problems), dtype=bool)
+    counts = [len(columns) for columns in sources]
+    operator = np.repeat(np.arange(n_problems), counts)
+    rhs = np.zeros((n, len(operator)))
+    W = graph.weights
+    column = 0
+    for t, columns in enumerate(sources):
+        constrained = np.concatenate([*columns, np.empty(0, dtype=np.int64)])
+        free[:, t] = reached(graph, constrained)
+        free[constrained, t] = False
+        for source in columns:
+            for node in source:
+                row = slice(W.indptr[node], W.indptr[node + 1])
+                rhs[W.indices[row], column] += W.data[row] * gamma[node, t]
+            column += 1
+    q[~free] = 0.0
+    if not len(operator):
+        return [np.zeros((n, 0)) for _ in sources]
+    v = solve(prepared, rhs, diagonals=q, free=free, operator=operator).require().value
+    # The exact solution lies in [0, 1]: moving an approximate one there only brings it closer.
+    u = np.clip(v / gamma[:, operator], 0.0, 1.0)
+    result = np.split(u, np.cumsum(counts)[:-1], axis=1)
+    for values, columns in zip(result, sources, strict=True):
+        for j, source in enumerate(columns):
+            values[source, j] = 1.0
+    return result

@@ -1,0 +1,95 @@
+"""What is known: some nodes and their classes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poise.errors import LabelError, NodeIndexError
+from poise.linalg.status import Floats, Ints
+
+#: A class: text, a whole number or a truth value. NumPy scalars become these.
+Label = str | int | bool
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labelled nodes with their classes.
+
+    Attributes
+    ----------
+    nodes : (m,) distinct node numbers, ascending
+    codes : (m,) position of each node's class in `classes`
+    classes : the C classes, in the order of the columns of every score
+    """
+
+    nodes: Ints
+    codes: Ints
+    classes: tuple[Label, ...]
+
+    @classmethod
+    def of(
+        cls, answers: Mapping[Any, Any], n_nodes: int, classes: Iterable[Label] = ()
+    ) -> "Labels":
+        """From ``{node: class}``; `classes` fixes the order of those known beforehand."""
+        order = {name: code for code, name in enumerate(map(as_label, classes))}
+        pairs = sorted(
+            (as_node(node, n_nodes), order.setdefault(as_label(label), len(order)))
+            for node, label in answers.items()
+        )
+        check_classes(order)
+        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return cls(table[:, 0].copy(), table[:, 1].copy(), tuple(order))
+
+    @property
+    def counts(self) -> Ints:
+        """(C,) number of labelled nodes of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+    @property
+    def one_hot(self) -> Floats:
+        """(m, C) indicator rows, the `Y` of the formulas."""
+        return np.asarray(self.codes[:, None] == np.arange(len(self.classes)), dtype=np.float64)
+
+    @property
+    def most_frequent(self) -> int:
+        """Code of the most frequent class, the first of them if several are."""
+        return int(np.argmax(self.counts)) if self.classes else 0
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+def as_label(value: Any) -> Label:
+    """`value` as a class: NumPy scalars become Python's; anything but text, int, bool is refused."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (str, int)):  # bool is an int
+        return value
+    raise LabelError(
+        f"a class must be text, a whole number or a truth value, got {value!r} of type "
+        f"{type(value).__name__}: convert it, for example with str()"
+    )
+
+
+def check_classes(classes: Iterable[Label]) -> None:
+    """Refuse a mixture of truth values and numbers: True and 1 would be one class."""
+    kinds = {type(name) for name in classes}
+    if bool in kinds and int in kinds:
+        raise LabelError(
+            "the classes mix truth values and whole numbers, and True equals 1: "
+            "use one kind, or text such as 'yes'"
+        )
+
+
+def as_node(value: Any, n_nodes: int) -> int:
+    """`value` as a node number, or a `NodeIndexError`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise NodeIndexError(f"a node is named by a whole number from 0 to {n_nodes - 1}, got {value!r}")
+    if not 0 <= value < n_nodes:
+        raise NodeIndexError(
+            f"there is no node {value}: the graph has nodes 0 to {n_nodes - 1} "
+            "(negative numbers do not count from the end here)"
+        )
+    return int(value)

@@ -1,0 +1,70 @@
+"""Scores and what follows from them: predictions, probabilities, norms."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from poise.linalg.status import Bools, Floats, Ints
+from poise.models.labels import Label
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreResult:
+    """What a model says about every node.
+
+    Attributes
+    ----------
+    scores : (n, C) array `u`; column c belongs to ``classes[c]``
+    classes : the C classes
+    reached : (n,) mask of the nodes in components that hold a label; elsewhere nothing is known
+        and the prediction is the most frequent class
+    fallback : (C,) shares of the classes among the labels, the probabilities where not reached
+    weights : (n,) reweighting `gamma` used, or None
+    """
+
+    scores: Floats
+    classes: tuple[Label, ...]
+    reached: Bools
+    fallback: Floats
+    weights: Floats | None = None
+
+    @cached_property
+    def codes(self) -> Ints:
+        """(n,) column of the predicted class: ``argmax_c u_c(x)``."""
+        if not self.classes:
+            return np.full(len(self.scores), -1, dtype=np.int64)
+        best = np.argmax(self.scores, axis=1)
+        return np.where(self.reached, best, int(np.argmax(self.fallback)))
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """(n, C) rows that sum to one; see `normalise_scores`."""
+        return normalise_scores(self.scores, self.reached, self.fallback)
+
+    @cached_property
+    def norms(self) -> Floats:
+        """(n,) Euclidean norm of each row of the scores."""
+        return np.sqrt(np.einsum("ij,ij->i", self.scores, self.scores))
+
+
+def normalise_scores(scores: Floats, known: Bools, fallback: Floats) -> Floats:
+    """Rows of `scores` as probabilities.
+
+    Non-negative scores (every model but Poisson learning) are divided by their sum. Scores with
+    signs go through a softmax whose unit is their mean size. Rows that are all zero or not
+    `known` get `fallback`.
+    """
+    if scores.shape[1] == 0:
+        return scores.copy()
+    if scores.min(initial=0.0) < 0:
+        unit = np.abs(scores).mean() or 1.0
+        shifted = (scores - scores.max(axis=1, keepdims=True)) / unit
+        positive = np.exp(np.maximum(shifted, -500.0))
+    else:
+        # Tiny rows are scaled up first: their sum may be subnormal.
+        largest = scores.max(axis=1, keepdims=True)
+        positive = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0)
+    total = positive.sum(axis=1, keepdims=True)
+    rows = known & (total[:, 0] > 0)
+    return np.where(rows[:, None], positive / np.where(total > 0, total, 1.0), fallback)
