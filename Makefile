@@ -38,6 +38,10 @@ docs: $(READY) ## the documentation, strictly, into site/
 bench: $(READY) ## the engine against graphlearning, side by side
 	$(BIN)/poise bench engine
 
+picture: $(READY) ## the README's pictures of the demonstration (needs chromium)
+	$(BIN)/poise demo
+	$(BIN)/python docs/images/picture.py
+
 format: $(READY) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

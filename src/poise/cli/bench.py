@@ -1,0 +1,31 @@
+"""``poise bench``: poise against others, side by side in one run."""
+
+import click
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def bench(context: click.Context) -> None:
+    """Measure poise against others, side by side in one run.
+
+    \b
+    Example:
+      poise bench engine
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@bench.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def engine(as_json: bool) -> None:
+    """Compare the engine's speed and memory with graphlearning's.
+
+    \b
+    Example:
+      poise bench engine
+      poise bench engine --json
+    """
+    from poise.experiments.bench_engine import main
+
+    main(as_json=as_json)

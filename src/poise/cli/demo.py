@@ -1,0 +1,125 @@
+"""``poise demo``: the method at work on a small data set, by itself."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from poise.errors import InputError
+
+if TYPE_CHECKING:
+    from poise.experiments.demo import Demo
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("out/demo"),
+    show_default=True,
+    help="Folder for the page, index.html.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Repetitions, each from another first label.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 1000),
+    default=100,
+    show_default=True,
+    help="Questions asked after the first label.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="First trial's seed."
+)
+@click.option("--open", "open_page", is_flag=True, help="Open the page in the browser at the end.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_json: bool) -> None:
+    """Label handwritten digits by simulation, from one label.
+
+    The 1,797 images are scikit-learn's, and the data set itself answers. Minimum norm is compared
+    with asking at random; the page shows the learning curves, how soon each digit was found, and
+    the images in the order asked.
+
+    \b
+    Example:
+      poise demo
+      poise demo --trials 20 --seed 7 -o out/another
+      poise demo --json
+    """
+    from poise.cli.progress import progress_bar
+
+    target = page_in(output)
+    began = time.perf_counter()
+    click.echo("Labelling handwritten digits by simulation, from one label.", err=True)
+    with progress_bar("Loading") as begin:
+        from poise.experiments.demo import Settings, report, run_demo
+        from poise.experiments.demo_page import demo_page
+
+        finished = run_demo(Settings(trials=trials, budget=budget, seed=seed), begin)
+        begin("Writing the page")
+        target.write_text(demo_page(finished), encoding="utf-8")
+    seconds = time.perf_counter() - began
+
+    if as_json:
+        result = report(finished) | {"page": str(target), "seconds": round(seconds, 1)}
+        click.echo(json.dumps(result, indent=2))
+    else:
+        show(finished, target, seconds)
+    if open_page:
+        click.launch(target.resolve().as_uri())
+
+
+def page_in(output: Path) -> Path:
+    """Where the page goes, once it is sure that it can.
+
+    Asked before the work, not after it: nobody should wait to hear that the page has nowhere to go.
+    """
+    page = output / "index.html"
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(
+            f"cannot make the folder {output} ({reason}): choose another with -o"
+        ) from error
+    if page.is_dir() or not os.access(page if page.exists() else output, os.W_OK):
+        raise InputError(f"cannot write {page}: choose another folder with -o")
+    return page
+
+
+def show(finished: "Demo", target: Path, seconds: float) -> None:
+    """Print the table and what to do next."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from poise.experiments.demo import METHODS, accuracy_rows
+
+    console = Console(highlight=False)
+    settings = finished.settings
+    trials = f"mean of {settings.trials} trials" if settings.trials > 1 else "one trial"
+    console.print(f"Accuracy on the unlabelled images, {trials}:\n", style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("Labels", justify="right")
+    for name in METHODS.values():
+        table.add_column(name, justify="right")
+    for row in accuracy_rows(finished):
+        means = [f"{100 * mean:.1f}%" for mean, _, _ in row.accuracy.values()]
+        table.add_row(f"{row.labels:,}", *means)
+    console.print(table)
+    console.print(f"\nDone in {seconds:.0f} s. Next:")
+    # Printed as they are: a wrapped path or command cannot be copied.
+    for what, how in (
+        ("see the curves and the questions", f"open {target.as_posix()} in a browser"),
+        ("see what else can choose the questions", "poise acquisitions"),
+        ("use it on your own data", "the ten lines of Python in README.md, or on that page"),
+    ):
+        console.print(f"  {what}: {how}", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Experiments: simulated labelling, its summaries, its figures and its pages."""

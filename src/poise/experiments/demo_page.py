@@ -1,0 +1,226 @@
+"""The demonstration as one self-contained page."""
+
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.experiments.demo import METHODS, Demo, accuracy_rows, checkpoints, versions
+from poise.experiments.images import ink_uri
+from poise.experiments.page import compared, facts, figure, page, table
+from poise.experiments.plots import Axis, Series, legend, line_chart, percent
+from poise.experiments.summary import mean_band, steps_to_reach
+
+GOAL = 0.9
+
+
+def demo_page(demo: Demo) -> str:
+    """The page: what happened, the curves, the images in the order asked, the settings."""
+    return page(
+        "poise demo: labelling handwritten digits",
+        "<main>",
+        _opening(demo),
+        _cards(demo),
+        _curves(demo),
+        _questions(demo),
+        _numbers_and_next(demo),
+        "</main>",
+        "<footer>This page is one file: it loads nothing and can be sent to anyone. "
+        "The images are scikit-learn's copy of the test set of the optical recognition of "
+        "handwritten digits data (UCI, CC BY 4.0).</footer>",
+    )
+
+
+def _opening(demo: Demo) -> str:
+    row = min(accuracy_rows(demo), key=lambda row: abs(row.labels - 20))
+    norm, random = (row.accuracy[method][0] for method in ("norm", "random"))
+    return (
+        '<header><p class="eyebrow">poise demo</p>'
+        f"<h1>With {row.labels} labels, {percent(norm)} of the other digits are right. "
+        f"Asking at random: {percent(random)}.</h1>"
+        f"<p>There are {len(demo.digits):,} images of handwritten digits and one of them has a "
+        "label. poise asks for the image that the labels so far say least about (minimum norm), "
+        "gets its label, and guesses all the others again. It is never told that there are ten "
+        "digits: it finds them by asking. Here the data set itself answers, "
+        f"{_times(demo.settings.trials)} from a first label drawn at random, and accuracy is "
+        "counted on the images without a label.</p></header>"
+    )
+
+
+def _cards(demo: Demo) -> str:
+    step = min(20, demo.settings.budget + 1) - 1
+    accuracy = {
+        name: (value := float(demo.accuracy(method)[:, step].mean()), f"{100 * value:.1f}%")
+        for method, name in METHODS.items()
+    }
+    to_goal = {METHODS[m]: _labels_to_reach(demo.accuracy(m), GOAL) for m in METHODS}
+    to_all = {METHODS[m]: _labels_to_reach(demo.explored(m), 1.0) for m in METHODS}
+    last = demo.settings.budget + 1
+
+    def bars(labels: dict[str, float]) -> str:
+        longest = max((value for value in labels.values() if np.isfinite(value)), default=last)
+        return compared(
+            {
+                name: (min(value, longest) / longest, _written(value, last))
+                for name, value in labels.items()
+            }
+        )
+
+    cards = (
+        (f"Accuracy with {step + 1} labels", compared(accuracy)),
+        (f"Labels to get {percent(GOAL)} right", bars(to_goal)),
+        ("Labels to see all ten digits", bars(to_all)),
+    )
+    return '<div class="columns three">{}</div>'.format(
+        "".join(f'<div class="card"><h3>{escape(head)}</h3>{body}</div>' for head, body in cards)
+    )
+
+
+def _curves(demo: Demo) -> str:
+    last = demo.settings.budget + 1
+    across = Axis("Number of labels", 0, last)
+    names = list(METHODS.values())
+    return '<div class="columns two">{}{}</div>'.format(
+        figure(
+            "How much is right",
+            legend(names),
+            line_chart(
+                _series(demo, {method: demo.accuracy(method) for method in METHODS}),
+                title="Accuracy by number of labels",
+                description=_spoken(demo, "accuracy"),
+                x=across,
+                y=Axis("Accuracy, unlabelled images", 0, 1, percent),
+            ),
+            f"Mean of {demo.settings.trials} trials."
+            + (" The bands hold the true mean with 95% confidence." * (demo.settings.trials > 1))
+            + " The sooner a curve rises, the fewer labels it needs.",
+        ),
+        figure(
+            "How much was found",
+            legend(names),
+            line_chart(
+                _series(demo, {method: demo.explored(method) for method in METHODS}),
+                title="Share of the ten digits seen by number of labels",
+                description=_spoken(demo, "explored"),
+                x=across,
+                y=Axis("Share of the ten digits seen", 0, 1, percent),
+            ),
+            "A digit that nobody has labelled yet is always wrong, so finding all ten comes first: "
+            "minimum norm goes where no label reaches.",
+        ),
+    )
+
+
+def _questions(demo: Demo) -> str:
+    strips = "".join(
+        f'<div class="card"><h3>{escape(name)}</h3>'
+        f'<ol class="strip c{place}" aria-label="{escape(name)}: the images in the order asked">'
+        f"{_strip(demo, method)}</ol></div>"
+        for place, (method, name) in enumerate(METHODS.items())
+    )
+    return (
+        "<section><h2>What was asked, in order</h2>"
+        '<p class="quiet">The first trial. The first image is the one label given at the start; '
+        "a bold frame marks a digit seen for the first time.</p>"
+        f'<div class="columns">{strips}</div></section>'
+    )
+
+
+def _strip(demo: Demo, method: str) -> str:
+    trace = demo.traces[method][0]
+    seen: set[int] = set()
+    items = []
+    for place, index in enumerate(np.concatenate([trace.initial, trace.queries])):
+        digit = int(demo.digits[index])
+        is_new = digit not in seen
+        seen.add(digit)
+        said = f"{'given' if place == 0 else f'question {place}'}: {digit}"
+        said += ", seen for the first time" if is_new else ""
+        items.append(
+            f'<li{" class=new" if is_new else ""} title="{said}">'
+            f'<img src="{ink_uri(demo.images[index])}" width="8" height="8" alt="{said}">'
+            f'<span aria-hidden="true">{digit}</span></li>'
+        )
+    return "".join(items)
+
+
+def _numbers_and_next(demo: Demo) -> str:
+    rows = [
+        [f"{row.labels}"]
+        + [
+            f"{100 * mean:.1f}% ± {50 * (high - low):.1f}"
+            for mean, low, high in row.accuracy.values()
+        ]
+        for row in accuracy_rows(demo)
+    ]
+    head = ["Labels", *METHODS.values()]
+    settings = demo.settings
+    described: dict[str, object] = {
+        "Data": f"scikit-learn's digits, {len(demo.digits):,} images of 8 x 8 pixels",
+        "Graph": f"{settings.k} nearest neighbours, Gaussian weights",
+        "Model": f"PWLL-tau, tau = {settings.tau:g}",
+        "Trials": f"{settings.trials}, seeds {settings.seed} to "
+        f"{settings.seed + settings.trials - 1}",
+        "Questions": f"{settings.budget} after the first label",
+        "Versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
+    }
+    return (
+        '<div class="columns two">'
+        f'<section class="card"><h2>The numbers</h2>{table(head, rows)}'
+        '<p class="quiet note">Accuracy on the images without a label: mean over the trials, and '
+        "half the width of its 95% confidence interval in percentage points. Above, the labels "
+        "needed are those of the median trial.</p></section>"
+        '<section class="card"><h2>What next</h2>'
+        "<p>Use it on your own data: an array of features, a row for each item.</p>"
+        f"<pre>{escape(SNIPPET)}</pre>"
+        "<p>See what else can choose the questions:</p><pre>poise acquisitions</pre>"
+        "<p>Run this again with other settings:</p><pre>poise demo --trials 20 --seed 7</pre>"
+        "</section></div>"
+        f'<section class="card"><h2>How this was made</h2>{facts(described)}</section>'
+    )
+
+
+SNIPPET = """\
+import poise
+
+graph = poise.knn_graph(X, k=20)
+learner = poise.Learner(graph, {12: "cat"})
+i, = learner.ask()
+learner.tell(i, "dog")
+learner.predictions"""
+
+
+def _series(demo: Demo, values: dict[str, NDArray[np.float64]]) -> list[Series]:
+    marked = checkpoints(demo.settings.budget)
+    series = []
+    for method, trials in values.items():
+        band = mean_band(trials)
+        low, high = np.clip(band.low, 0, 1), np.clip(band.high, 0, 1)
+        series.append(Series(METHODS[method], demo.labels, band.mean, low, high, marked))
+    return series
+
+
+def _spoken(demo: Demo, what: str) -> str:
+    """The chart in words, for those who cannot see it."""
+    values = {m: getattr(demo, what)(m).mean(axis=0) for m in METHODS}
+    return " ".join(
+        f"With {labels} labels: "
+        + ", ".join(
+            f"{METHODS[m].lower()} {percent(mean[labels - 1])}" for m, mean in values.items()
+        )
+        + "."
+        for labels in checkpoints(demo.settings.budget)
+    )
+
+
+def _labels_to_reach(values: NDArray[np.float64], mark: float) -> float:
+    """Median over trials of the labels needed; a trial that never got there counts as infinite."""
+    return float(np.median(steps_to_reach(values, mark))) + 1
+
+
+def _written(labels: float, last: int) -> str:
+    return f"{labels:g}" if np.isfinite(labels) else f"over {last}"
+
+
+def _times(trials: int) -> str:
+    return {1: "once", 2: "twice"}.get(trials, f"{trials} times over")

@@ -1,0 +1,72 @@
+"""One self-contained HTML page: no script, no request to anywhere."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+
+# A browser that honours this cannot load anything from outside even if a page asked for it.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def page(title: str, *parts: str) -> str:
+    """A whole page of `parts` (HTML) under `title` (plain text)."""
+    style = files("poise.experiments").joinpath("page.css").read_text(encoding="utf-8")
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en-GB">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            f"<title>{escape(title)}</title>",
+            '<link rel="icon" href="data:,">',
+            f"<style>\n{style}</style>",
+            "</head>",
+            "<body>",
+            *parts,
+            "</body>",
+            "</html>\n",
+        ]
+    )
+
+
+def figure(heading: str, legend: str, chart: str, caption: str) -> str:
+    """A chart (HTML) with its heading and caption (plain text)."""
+    return (
+        f'<figure class="card"><h3>{escape(heading)}</h3>{legend}{chart}'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of plain text whose first column names the rows."""
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def facts(pairs: Mapping[str, object]) -> str:
+    """Names and values, one pair a line."""
+    entries = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in pairs.items()
+    )
+    return f'<dl class="facts">{entries}</dl>'
+
+
+def compared(values: Mapping[str, tuple[float, str]]) -> str:
+    """Bars of the compared methods, in the order of a chart's series: name -> (share, written)."""
+    entries = "".join(
+        f'<dt><span>{escape(name)}</span><b>{escape(written)}</b></dt><dd class="c{place}">'
+        f'<i style="width:{100 * min(max(share, 0.0), 1.0):.1f}%"></i></dd>'
+        for place, (name, (share, written)) in enumerate(values.items())
+    )
+    return f'<dl class="compared">{entries}</dl>'

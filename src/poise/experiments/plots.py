@@ -1,0 +1,185 @@
+"""Line charts with bands, as inline SVG.
+
+Written directly rather than by a plotting library: the text stays text, the colours are CSS
+variables, so one figure serves light and dark pages, and nothing needs to be installed. The page
+around it (:mod:`poise.experiments.page`) defines the variables and the classes used here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import InputError
+
+WIDTH, HEIGHT = 480, 320
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 36, 50
+
+# A line is told by its dashes and markers as well as by its colour.
+DASHES = ("", "7 4", "2 3", "9 3 2 3")
+MARKERS = ("circle", "square", "diamond", "triangle")
+N_COLOURS = 8
+
+Format = Callable[[float], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One line: `y` over `x`, with an optional band from `low` to `high` and marked points."""
+
+    name: str
+    x: ArrayLike
+    y: ArrayLike
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    marked: ArrayLike = ()
+    """Values of `x` that get a marker; the marker tells its value when pointed at."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis shows: its name, its range, and how its numbers are written."""
+
+    label: str
+    low: float
+    high: float
+    format: Format = "{:g}".format
+    wanted_ticks: int = 6
+
+
+def percent(value: float) -> str:
+    """A share as a percentage, to whole per cent."""
+    return f"{100 * value:.0f}%"
+
+
+def ticks(low: float, high: float, wanted: int = 6) -> NDArray[np.float64]:
+    """Round numbers from `low` to `high`, about `wanted`, in steps of 1, 2 or 5 times 10^k."""
+    if not low < high:
+        raise InputError(f"an axis needs low < high, got {low:g} and {high:g}")
+    rough = (high - low) / wanted
+    power = 10.0 ** np.floor(np.log10(rough))
+    # The slack keeps rounding from pushing an exact fit, as 100 / 5 = 20, to the next step.
+    step = power * next(round_ for round_ in (1, 2, 5, 10) if round_ * power >= rough * (1 - 1e-9))
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    return np.arange(first, last + 1) * step + 0.0  # never "-0"
+
+
+def line_chart(series: Sequence[Series], *, title: str, description: str, x: Axis, y: Axis) -> str:
+    """An SVG of `series`, drawn over the axes `x` and `y`; `title` and `description` are read out.
+
+    Returns
+    -------
+    The ``<svg>`` element. Values outside an axis's range are drawn at its edge.
+    """
+
+    def across(values: ArrayLike) -> NDArray[np.float64]:
+        share = (np.asarray(values, dtype=np.float64) - x.low) / (x.high - x.low)
+        return LEFT + np.clip(share, 0, 1) * (WIDTH - LEFT - RIGHT)
+
+    def down(values: ArrayLike) -> NDArray[np.float64]:
+        share = (np.asarray(values, dtype=np.float64) - y.low) / (y.high - y.low)
+        return TOP + (1 - np.clip(share, 0, 1)) * (HEIGHT - TOP - BOTTOM)
+
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{escape(title)}. {escape(description)}">',
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
+        *_frame(x, y, across, down),
+    ]
+    for place, one in enumerate(series):
+        if one.low is not None and one.high is not None:
+            edge = np.concatenate([across(one.x), across(one.x)[::-1]])
+            depth = np.concatenate([down(one.high), down(one.low)[::-1]])
+            parts.append(f'<path class="band c{place % N_COLOURS}" d="{_path(edge, depth)}Z"/>')
+    for place, one in enumerate(series):
+        # Points in a light ring stay legible where lines cross, so they come after all the bands.
+        parts.append(
+            f'<path class="line c{place % N_COLOURS}" {_dashes(place)}'
+            f'd="{_path(across(one.x), down(one.y))}"/>'
+        )
+        for at, value in _marked(one):
+            parts.append(
+                f'<g class="point c{place % N_COLOURS}">'
+                f"<title>{escape(one.name)}: {y.format(value)} at {x.format(at)}</title>"
+                f"{_marker(place, float(across(at)), float(down(value)))}</g>"
+            )
+    return "".join([*parts, "</svg>"])
+
+
+def legend(names: Sequence[str]) -> str:
+    """The key to a chart's lines, in the order of the series, as an HTML list."""
+    entries = (
+        f'<li><svg class="key" viewBox="0 0 34 12" aria-hidden="true">'
+        f'<path class="line c{place % N_COLOURS}" {_dashes(place)}d="M0 6H34"/>'
+        f'<g class="point c{place % N_COLOURS}">{_marker(place, 17, 6)}</g></svg>'
+        f"{escape(name)}</li>"
+        for place, name in enumerate(names)
+    )
+    return f'<ul class="legend">{"".join(entries)}</ul>'
+
+
+def _frame(
+    x: Axis,
+    y: Axis,
+    across: Callable[[ArrayLike], NDArray[np.float64]],
+    down: Callable[[ArrayLike], NDArray[np.float64]],
+) -> list[str]:
+    """Grid lines, numbers and names of the axes."""
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    parts = []
+    for value in ticks(y.low, y.high, y.wanted_ticks):
+        at = float(down(value))
+        parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{right}"/>')
+        parts.append(
+            f'<text class="tick" x="{LEFT - 8}" y="{at:.1f}" dy="0.35em" text-anchor="end">'
+            f"{escape(y.format(float(value)))}</text>"
+        )
+    for value in ticks(x.low, x.high, x.wanted_ticks):
+        at = float(across(value))
+        parts.append(f'<path class="grid" d="M{at:.1f} {bottom}v5"/>')
+        parts.append(
+            f'<text class="tick" x="{at:.1f}" y="{bottom + 20}" text-anchor="middle">'
+            f"{escape(x.format(float(value)))}</text>"
+        )
+    parts.append(f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>')
+    middle = (LEFT + right) / 2
+    parts.append(
+        f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
+        f"{escape(x.label)}</text>"
+    )
+    # Upright at the top, not turned on its side: it reads at once, and it fits a narrow page.
+    parts.append(f'<text class="label" x="0" y="16">{escape(y.label)}</text>')
+    return parts
+
+
+def _marked(one: Series) -> list[tuple[float, float]]:
+    positions, values = np.asarray(one.x, dtype=np.float64), np.asarray(one.y, dtype=np.float64)
+    wanted = np.isin(positions, np.asarray(one.marked, dtype=np.float64))
+    return [
+        (float(at), float(value))
+        for at, value in zip(positions[wanted], values[wanted], strict=True)
+    ]
+
+
+def _path(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
+    points = (f"{left:.1f} {top:.1f}" for left, top in zip(across, down, strict=True))
+    return "M" + "L".join(points)
+
+
+def _dashes(place: int) -> str:
+    dashes = DASHES[place % len(DASHES)]
+    return f'stroke-dasharray="{dashes}" ' if dashes else ""
+
+
+def _marker(place: int, x: float, y: float) -> str:
+    match MARKERS[place % len(MARKERS)]:
+        case "circle":
+            return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+        case "square":
+            return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7"/>'
+        case "diamond":
+            return f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5-5Z"/>'
+        case _:
+            return f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10Z"/>'

@@ -1,0 +1,61 @@
+"""The page in a real browser: it renders, says nothing, and asks nothing of the net."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poise.experiments.demo import Demo
+from poise.experiments.demo_page import demo_page
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the PATH")
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_the_page_renders_alone(
+    browser: Any, demo: Demo, tmp_path: Path, width: int, scheme: str
+) -> None:
+    path = tmp_path / "index.html"
+    path.write_text(demo_page(demo), encoding="utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    said: list[str] = []
+    requested: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto(path.as_uri())
+
+    assert said == []
+    assert [url for url in requested if not url.startswith("data:")] == [path.as_uri()]
+    assert page.locator("svg.chart").count() == 2
+    assert page.locator(".strip img").first.evaluate("image => image.naturalWidth") == 8
+    # Nothing sticks out at the side, and the axes' words are large enough to read.
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    heights = page.locator("svg.chart text").evaluate_all(
+        "all => all.map(text => text.getBoundingClientRect().height)"
+    )
+    assert min(heights) >= 12
+    page.close()

@@ -1,0 +1,118 @@
+"""Imports point one way: from the command line down to the matrices, never back."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "poise"
+
+# What each layer may import, itself apart. `poise` is the package's front door (its __init__): the
+# public names, so whatever sits above them may use them as any user does.
+BASE = {"errors", "registry"}
+ENGINE = BASE | {"linalg", "graph", "models", "active"}
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "registry": {"errors"},
+    "linalg": BASE,
+    "graph": BASE,
+    "models": BASE | {"linalg", "graph"},
+    "active": BASE | {"linalg", "graph", "models"},
+    "data": BASE,
+    "poise": ENGINE | {"data"},
+    "theory": ENGINE | {"data", "poise"},
+    "experiments": ENGINE | {"data", "poise"},
+    "studio": ENGINE | {"data", "poise"},
+    "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio"},
+    "__main__": {"cli"},
+}
+
+
+def imported_modules(source: str) -> Iterator[str]:
+    """Every module that `source` imports, at the top, in a function or for types alone."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            # `from poise import graph` imports poise.graph, `from poise import Graph` does not;
+            # which of the two it is shows only in the folder.
+            if node.module == "poise":
+                yield from (f"poise.{n.name}" if n.name in ALLOWED else "poise" for n in node.names)
+            elif node.module:
+                yield node.module
+
+
+def layer(module: str) -> str:
+    """The layer of a module's dotted name: ``poise.graph.kernels`` -> ``graph``."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "poise"
+
+
+def violations(module: str, source: str) -> list[str]:
+    """A sentence for each import of `source` that points the wrong way."""
+    here = layer(module)
+    if here not in ALLOWED:
+        return [f"{module}: the layer {here!r} is new, so add it to the table of this test"]
+    imported = {name for name in imported_modules(source) if name.split(".")[0] == "poise"}
+    return [
+        f"{module} imports {name}: {here} may import only {', '.join(sorted(ALLOWED[here]))}"
+        for name in sorted(imported)
+        if layer(name) not in ALLOWED[here] | {here}
+    ]
+
+
+def modules() -> list[tuple[str, Path]]:
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = ("poise", *path.relative_to(SOURCE).with_suffix("").parts)
+        found.append((".".join(parts).removesuffix(".__init__"), path))
+    return found
+
+
+@pytest.mark.parametrize(("module", "path"), modules(), ids=[name for name, _ in modules()])
+def test_imports_point_one_way(module: str, path: Path) -> None:
+    assert violations(module, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("poise.graph.graph", "from poise.linalg.pcg import solve"),
+        ("poise.linalg.pcg", "import poise.graph"),
+        ("poise.graph.graph", "def late():\n    from poise.models import pwll"),
+        ("poise.models.pwll", "from poise import Learner"),
+        ("poise.models.pwll", "from poise import active"),
+        ("poise.active.learner", "import poise.data.datasets as datasets"),
+        ("poise.active.learner", "if TYPE_CHECKING:\n    from poise.theory.bounds import s"),
+        ("poise.experiments.demo", "from poise.cli.progress import bar"),
+        ("poise.studio.app", "from poise.theory import bounds"),
+        ("poise.errors", "from poise.registry import Registry"),
+        ("poise", "from poise.experiments.demo import run"),
+        ("poise.helpers.things", ""),
+    ],
+)
+def test_the_checker_sees_a_wrong_direction(module: str, source: str) -> None:
+    assert len(violations(module, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("poise.models.pwll", "from poise.graph.graph import Graph\nimport numpy.linalg"),
+        ("poise.experiments.demo", "from poise import Learner, simulate_many\nimport poise"),
+        ("poise.cli.demo", "from poise.experiments.demo import run"),
+        ("poise.graph.build", "from poise.graph.kernels import kernels\nimport poised"),
+    ],
+)
+def test_the_checker_lets_the_right_direction_pass(module: str, source: str) -> None:
+    assert violations(module, source) == []
+
+
+def test_importing_poise_pulls_no_extra_and_no_command_line() -> None:
+    unwanted = ["matplotlib", "torch", "graphlearning", "click", "rich", "playwright", "pytest"]
+    code = f"import sys, poise; print(*[name for name in {unwanted} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
