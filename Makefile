@@ -8,7 +8,7 @@ LOCK := requirements-dev.lock
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types slow docs bench picture format lock clean
+.PHONY: help demo test check lint types slow docs bench picture format lock lowest clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,14 +53,23 @@ lock: $(READY) ## pin the newest versions of everything
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package poise \
 	  --custom-compile-command "make lock" --extra dev -o $(LOCK) pyproject.toml
 
+# The tools may be new: it is what poise itself imports that is held to its lower bounds.
+lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allows
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header \
+	  -o .venv/lowest.txt pyproject.toml
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -r .venv/lowest.txt graphlearning hypothesis playwright pytest pytest-xdist -e .
+	.venv-lowest/bin/python -m pytest
+
 clean: ## remove everything that make made
-	rm -rf .venv out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is newer than what it was made from, or the installation is brought up to date.
 $(READY): pyproject.toml $(LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "poise needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1 || true):" \
+	  echo "poise needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo not there):" \
 	    "try make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "poise needs Python's venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }

@@ -32,6 +32,7 @@ class Settings:
     seed: int = 0
     k: int = 10
     tau: float = 1e-3
+    predict_tau: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +89,7 @@ def run_demo(settings: Settings, begin: Begin = lambda step: lambda done, total:
             digits,
             acquisition=method,
             tau=settings.tau,
+            predict_tau=settings.predict_tau,
             budget=settings.budget,
             seeds=seeds,
             initial=1,

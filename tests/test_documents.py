@@ -1,0 +1,46 @@
+"""What the documents at the root say is true: the code runs, the links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_readmes_python_runs_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(block, "README.md", "exec"), {})
+    (right,) = re.findall(r"(\d+)% right with 31 labels", capsys.readouterr().out)
+    assert int(right) > 85
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    for target in filter(None, (target for pair in links for target in pair)):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_every_make_target_the_documents_name_exists() -> None:
+    targets = set(
+        re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    for name in ("README.md", "CONTRIBUTING.md"):
+        named = re.findall(
+            r"`make ([a-z]+)|^make ([a-z]+)",
+            (ROOT / name).read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+        assert {first or second for first, second in named} <= targets
+
+
+def test_the_lock_pins_everything_and_names_no_index() -> None:
+    text = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "--index" not in text
+    requirements = re.findall(r"^([a-z0-9][^ \\]*)(.*)$", text, re.MULTILINE)
+    assert len(requirements) > 20
+    assert all("==" in name for name, _ in requirements)
