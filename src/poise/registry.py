@@ -58,6 +58,8 @@ class Registry(Generic[T]):
             for name, factory in sorted(self._factories.items())
         }
 
+    __call__ = describe
+
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._factories))
 

@@ -115,7 +115,7 @@ with _straight_line_vectorised():
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
-    """``X += alpha P``, ``R -= alpha Q``, and per range the sums of R^2, R^2/diagonal and R."""
+    """``X += alpha P``, ``R -= alpha Q``, and per range the sums of Z^2, Z R and R, Z = R / diagonal."""
     for g in prange(len(ranges) - 1):
         for j in range(P.shape[0]):
             k = operator[j]
@@ -126,8 +126,9 @@ def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group
                 X[j, i] += alpha[j] * P[j, i]
                 r = R[j, i] - alpha[j] * Q[j, i]
                 R[j, i] = r
-                square += r * r
-                energy += inverse[k, i] * r * r
+                z = inverse[k, i] * r
+                square += z * z
+                energy += z * r
                 total += r
             squares[j, g] = square
             energies[j, g] = energy
@@ -186,7 +187,7 @@ def _iterate(  # type: ignore[no-untyped-def]
     target,
     max_steps,
 ):
-    """Run to the end. `R` holds ``B - A X`` on entry; `target` the residual norms to reach."""
+    """Run to the end. `R` holds ``B - A X`` on entry; `target` the norms to reach."""
     n_columns, n = X.shape
     n_ranges = len(ranges) - 1
     m = coarse_inverse.shape[1]
@@ -276,12 +277,12 @@ def iterate(
     coarse_inverse : (K', m, m), m = 0 for Jacobi alone
     coarse_of : (K,) coarse inverse of each operator
     B, X : (J, n), zero on nodes not free
-    target : (J,) residual norms to reach
+    target : (J,) norms of the residual divided by the diagonal, to reach
     sweep : end with one Jacobi sweep, which damps what is left of the rough part of the error
 
     Returns
     -------
-    X, status (J,), steps (J,), residual norms before the sweep (J,)
+    X, status (J,), steps (J,), norms reached before the sweep (J,)
     """
     work = (len(layout.data) + 8 * X.shape[1]) * X.shape[0]
     sums = np.empty((X.shape[0], len(layout.ranges) - 1))

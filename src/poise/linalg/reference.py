@@ -15,19 +15,26 @@ Operator = Callable[[Floats], Floats]
 
 
 def iterate(
-    apply: Operator, precondition: Operator, B: Floats, X: Floats, target: Floats, max_steps: int
+    apply: Operator,
+    precondition: Operator,
+    inverse: Floats,
+    B: Floats,
+    X: Floats,
+    target: Floats,
+    max_steps: int,
 ) -> tuple[Floats, Ints, Ints, Floats]:
     """Solve ``apply(X) = B`` column by column, all columns in step.
 
     Parameters
     ----------
     apply, precondition : maps of (n, J) arrays that keep nodes that are not free at zero
+    inverse : (n, J) inverse diagonals, 0 on nodes not free
     B, X : (n, J) right-hand sides and start, zero on nodes not free
-    target : (J,) residual norms to reach
+    target : (J,) norms of the residual divided by the diagonal, to reach
 
     Returns
     -------
-    X, status (J,), steps (J,), residual norms (J,)
+    X, status (J,), steps (J,), norms reached (J,)
     """
     X = X.copy()
     R = B - apply(X)
@@ -38,7 +45,7 @@ def iterate(
     P = np.zeros_like(X)
     rz = np.ones(n_columns)
     for step in range(max_steps + 1):
-        norm = np.linalg.norm(R, axis=0)
+        norm = np.linalg.norm(inverse * R, axis=0)
         steps[active] = step
         status[active & (norm <= target)] = Status.CONVERGED
         active &= norm > target
@@ -60,7 +67,7 @@ def iterate(
         alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
         X += alpha * P
         R -= alpha * Q
-    return X, status, steps, np.linalg.norm(R, axis=0)
+    return X, status, steps, np.linalg.norm(inverse * R, axis=0)
 
 
 def shifted_laplacian(

@@ -59,7 +59,8 @@ def solve(
         Where to start; zero by default. A start of zero keeps the relative accuracy of solutions
         that decay over many orders of magnitude, a warm one does not.
     rtol : float
-        A column ends when its residual norm is at most `rtol` times its right-hand side's.
+        A column ends when the norm of its residual, divided by the operator's diagonal, is at most
+        `rtol` times that of its right-hand side. The division puts both into units of the solution.
     singular : bool
         Declares that on components where every node is free and `q` is zero the operator's kernel
         is the constants. The right-hand side must sum to zero there, and so will the solution.
@@ -100,19 +101,22 @@ def solve(
         preconditioner = choose_preconditioner(prepared, Q, F)
     _known("preconditioner", preconditioner, Preconditioner)
     _known("backend", backend, Backend)
-    target = rtol * np.linalg.norm(B, axis=0)
+    inverse = np.where(F, 1.0 / np.where(F, diagonal, 1.0), 0.0)
+    scale = np.linalg.norm(inverse[:, which] * B, axis=0)
+    target = rtol * scale
     coarse = _coarse(prepared, Q, F, kernel, preconditioner)
     if backend == "compiled" and preconditioner != "approx-chol":
         X, status, steps, norm = _compiled(
-            prepared, diagonal, F, which, coarse, B, X, target, max_steps, sweep
+            prepared, diagonal, inverse, which, coarse, B, X, target, max_steps, sweep
         )
     else:
         X, status, steps, norm = _reference(
-            prepared, diagonal, F, which, coarse, B, X, target, max_steps, sweep, preconditioner
+            prepared, diagonal, inverse, which, coarse, B, X, target, max_steps, sweep, preconditioner
         )
     _centre(prepared, X, kernel[:, which])
-    scale = np.where(target > 0, target / rtol, 1.0)
-    return Solution(X[:, 0] if flat else X, status, steps, norm / scale)
+    return Solution(
+        X[:, 0] if flat else X, status, steps, norm / np.where(scale > 0, scale, 1.0)
+    )
 
 
 def choose_preconditioner(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> Preconditioner:
@@ -131,7 +135,7 @@ def choose_preconditioner(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> P
 def _compiled(
     prepared: PreparedLaplacian,
     diagonal: Floats,
-    F: Bools,
+    inverse: Floats,
     which: Ints,
     coarse: Floats,
     B: Floats,
@@ -143,9 +147,8 @@ def _compiled(
     from poise.linalg import compiled  # numba: imported at the first solve, not with the package
 
     order = prepared.order
-    mask = F.T[:, order]
     diagonal = np.ascontiguousarray(diagonal.T[:, order])
-    inverse = np.where(mask, 1.0 / np.where(mask, diagonal, 1.0), 0.0)
+    inverse = np.ascontiguousarray(inverse.T[:, order])
     layout = compiled.Layout(prepared.indptr, prepared.indices, prepared.data, prepared.ranges)
     coarse_of = np.arange(len(diagonal)) % max(len(coarse), 1)
     n_columns = B.shape[1]
@@ -173,7 +176,7 @@ def _compiled(
 def _reference(
     prepared: PreparedLaplacian,
     diagonal: Floats,
-    F: Bools,
+    inverse: Floats,
     which: Ints,
     coarse: Floats,
     B: Floats,
@@ -183,14 +186,15 @@ def _reference(
     sweep: bool,
     preconditioner: Preconditioner,
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    mask = F.astype(np.float64)
-    inverse = np.where(F, 1.0 / np.where(F, diagonal, 1.0), 0.0)
+    mask = (inverse > 0).astype(np.float64)
     apply = reference.shifted_laplacian(prepared.weights, diagonal, mask, which)
     if preconditioner == "approx-chol":
-        precondition = _approximate_cholesky(prepared, diagonal, F, which)
+        precondition = _approximate_cholesky(prepared, diagonal, inverse > 0, which)
     else:
         precondition = _two_level(prepared, inverse, mask, which, coarse)
-    X, status, steps, norm = reference.iterate(apply, precondition, B, X, target, max_steps)
+    X, status, steps, norm = reference.iterate(
+        apply, precondition, inverse[:, which], B, X, target, max_steps
+    )
     if sweep:
         X = inverse[:, which] * (B + prepared.weights @ X)
     return X, status, steps, norm

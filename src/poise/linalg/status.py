@@ -44,7 +44,7 @@ class Solution:
     value : (n, J) array
     status : (J,) array of `Status` values
     steps : (J,) array, iterations of each column
-    residual : (J,) array, final residual norm relative to the right-hand side's
+    residual : (J,) array, final residual relative to the right-hand side, both divided by the diagonal
     """
 
     value: Floats

@@ -1,0 +1,99 @@
+"""poise: tell it a few labels, it asks for the next one worth knowing, and knows the rest."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from poise.active import (
+        Constant,
+        Geometric,
+        Joined,
+        Learner,
+        Snapshot,
+        Trace,
+        acquisitions,
+        policies,
+        register,
+        schedules,
+        simulate,
+        simulate_many,
+    )
+    from poise.errors import PoiseError
+    from poise.graph import Graph, epsilon_graph, knn_graph
+    from poise.models import Labels, ScoreResult
+    from poise.models.estimators import (
+        PWLL,
+        WNLL,
+        LaplaceLearning,
+        PoissonLearning,
+        ProperlyWeighted,
+    )
+
+#: Where each public name lives. Modules are imported when a name is first used, so that
+#: ``import poise`` costs next to nothing.
+_home = {
+    "Constant": "poise.active",
+    "Geometric": "poise.active",
+    "Graph": "poise.graph",
+    "Joined": "poise.active",
+    "Labels": "poise.models",
+    "LaplaceLearning": "poise.models.estimators",
+    "Learner": "poise.active",
+    "PWLL": "poise.models.estimators",
+    "PoiseError": "poise.errors",
+    "PoissonLearning": "poise.models.estimators",
+    "ProperlyWeighted": "poise.models.estimators",
+    "ScoreResult": "poise.models",
+    "Snapshot": "poise.active",
+    "Trace": "poise.active",
+    "WNLL": "poise.models.estimators",
+    "acquisitions": "poise.active",
+    "epsilon_graph": "poise.graph",
+    "knn_graph": "poise.graph",
+    "policies": "poise.active",
+    "register": "poise.active",
+    "schedules": "poise.active",
+    "simulate": "poise.active",
+    "simulate_many": "poise.active",
+}
+
+__all__ = [
+    "PWLL",
+    "WNLL",
+    "Constant",
+    "Geometric",
+    "Graph",
+    "Joined",
+    "Labels",
+    "LaplaceLearning",
+    "Learner",
+    "PoiseError",
+    "PoissonLearning",
+    "ProperlyWeighted",
+    "ScoreResult",
+    "Snapshot",
+    "Trace",
+    "__version__",
+    "acquisitions",
+    "epsilon_graph",
+    "knn_graph",
+    "policies",
+    "register",
+    "schedules",
+    "simulate",
+    "simulate_many",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _home:
+        raise AttributeError(f"module 'poise' has no attribute {name!r}")
+    value = getattr(import_module(_home[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

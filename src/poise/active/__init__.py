@@ -1,0 +1,45 @@
+"""Active learning: what to ask, how to choose, when to decay, and the Learner that does it."""
+
+from types import SimpleNamespace
+
+from poise.active.acquisition import Acquisition, Margin, Norm, Random, acquisitions
+from poise.active.learner import Learner
+from poise.active.policies import Max, Policy, policies
+from poise.active.schedules import Constant, Geometric, Joined, Schedule, schedules
+from poise.active.session import Event
+from poise.active.simulate import Trace, simulate, simulate_many
+from poise.active.snapshot import Snapshot
+from poise.graph import kernels
+from poise.models import models
+
+#: Decorators that add something of your own: ``@poise.register.acquisition("name")``.
+register = SimpleNamespace(
+    acquisition=acquisitions.register,
+    policy=policies.register,
+    schedule=schedules.register,
+    model=models.register,
+    kernel=kernels.register,
+)
+
+__all__ = [
+    "Acquisition",
+    "Constant",
+    "Event",
+    "Geometric",
+    "Joined",
+    "Learner",
+    "Margin",
+    "Max",
+    "Norm",
+    "Policy",
+    "Random",
+    "Schedule",
+    "Snapshot",
+    "Trace",
+    "acquisitions",
+    "policies",
+    "register",
+    "schedules",
+    "simulate",
+    "simulate_many",
+]

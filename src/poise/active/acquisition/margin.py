@@ -1,0 +1,26 @@
+"""Smallest margin."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poise.active.acquisition.registry import acquisitions
+from poise.active.snapshot import Snapshot
+from poise.linalg.status import Floats
+
+
+@acquisitions.register("margin")
+@dataclass(frozen=True)
+class Margin:
+    """Smallest difference of the two largest scores first: refines, does not explore.
+
+    ``-(u_(1)(x) - u_(2)(x))``; a class not seen yet counts as score 0. The paper's "SM" is this
+    with ``tau=0``. Costs the same solves as `norm`.
+    """
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        scores = snapshot.scores
+        if scores.shape[1] < 2:
+            return -scores.sum(axis=1)
+        top = np.partition(scores, -2, axis=1)[:, -2:]
+        return np.asarray(top[:, 0] - top[:, 1])

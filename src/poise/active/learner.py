@@ -1,0 +1,374 @@
+"""The Learner: ask, tell, and everything a person may want to take back."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.active import saved
+from poise.active.acquisition import Acquisition, as_acquisition
+from poise.active.policies import Policy, as_policy
+from poise.active.schedules import Schedule, as_schedule, check_tau
+from poise.active.session import Event, Question, Session
+from poise.active.snapshot import Beliefs, Snapshot
+from poise.errors import GraphError, InputError, LabelError, PoolExhausted
+from poise.graph import Graph
+from poise.linalg.status import Bools, Floats, Ints
+from poise.models.components import reached
+from poise.models.harmonic import Columns, Problem, solve_problems
+from poise.models.labels import Label, Labels
+from poise.models.poisson_weights import SHIFT
+from poise.models.result import ScoreResult, normalise_scores
+
+#: Solved problems kept: the open questions', the labels', and the predicting model's.
+KEPT = 3
+
+
+class Learner:
+    """Asks for the labels worth having and knows the rest.
+
+    Parameters
+    ----------
+    graph : Graph
+    labels : {node: class}, optional
+        What is known at the start; may be empty.
+    acquisition : name or function of a Snapshot
+        What is worth asking; see ``poise.acquisitions()``.
+    policy : name or function
+        How nodes are chosen from the values; see ``poise.policies()``.
+    tau : float, name or schedule
+        Decay of the model that decides, by number of answers; see ``poise.schedules()``.
+    predict_tau : float or None
+        Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
+        model that decides.
+    shift : float
+        Smallest Poisson weight.
+    seed : int
+    classes : sequence, optional
+        Classes known beforehand, in the order wanted; others may still appear.
+
+    Examples
+    --------
+    >>> import numpy as np, poise
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.1, (50, 2)) for c in (0, 1)])
+    >>> learner = poise.Learner(poise.knn_graph(X, k=5), {0: "left"})
+    >>> (i,) = learner.ask()
+    >>> learner.tell(i, "left" if X[i, 0] < 0.5 else "right")
+    >>> sorted(set(learner.predictions.tolist()))
+    ['left', 'right']
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        labels: Mapping[Any, Any] | None = None,
+        *,
+        acquisition: Any = "norm",
+        policy: Any = "max",
+        tau: Any = 1e-3,
+        predict_tau: float | None = 0.0,
+        shift: float = SHIFT,
+        seed: int = 0,
+        classes: Iterable[Any] = (),
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise GraphError(
+                f"graph is a {type(graph).__name__}: make a Graph with poise.knn_graph(X, k=20) "
+                "or poise.Graph.from_weights(W)"
+            )
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError(f"seed is {seed!r}: it must be a whole number that is not negative")
+        self.graph = graph
+        self.acquisition: Acquisition = as_acquisition(acquisition)
+        self.policy: Policy = as_policy(policy)
+        self.tau: Schedule = as_schedule(tau)
+        self.predict_tau = None if predict_tau is None else check_tau(predict_tau, "predict_tau")
+        self.shift = shift
+        self.seed = int(seed)
+        self._session = Session(graph.n_nodes, labels or {}, classes)
+        self._solved: OrderedDict[Problem, Columns] = OrderedDict()
+        self._solving = threading.RLock()
+
+    # What a person does ---------------------------------------------------------------------
+
+    def ask(self, k: int = 1) -> Ints:
+        """The next `k` nodes to label, now pending; fewer if fewer are left.
+
+        Each is chosen with the earlier ones answered in expectation, so that a batch spreads.
+        """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise InputError(f"k is {k!r}: ask for a whole number of nodes, at least 1")
+        nodes: list[int] = []
+        for _ in range(k):
+            snapshot = self._snapshot()
+            if not snapshot.candidates.any():
+                break
+            node = self._choose(snapshot)
+            self._session.ask(node, self._guess(snapshot, node))
+            nodes.append(node)
+        if not nodes:
+            state = self._session.state
+            raise PoolExhausted(
+                f"there is nothing left to ask: of {self.graph.n_nodes} nodes {len(state.labels)} "
+                f"are labelled, {len(state.pending)} pending and {len(state.excluded)} excluded; "
+                "answer or release some"
+            )
+        return np.array(nodes, dtype=np.int64)
+
+    def tell(self, nodes: Any, labels: Any) -> None:
+        """Answer: ``tell(i, "cat")`` or ``tell([i, j], ["cat", "dog"])``; asked or not.
+
+        Never solves anything: the work is done by `prepare`, or by the next `ask` or reading.
+        """
+        self._session.tell(nodes, labels)
+
+    def relabel(self, nodes: Any, labels: Any) -> None:
+        """Change earlier answers."""
+        self._session.relabel(nodes, labels)
+
+    def skip(self, nodes: Any) -> None:
+        """Postpone nodes: asked again after 20 more answers, or when nothing else is left."""
+        self._session.set_aside("skip", nodes)
+
+    def exclude(self, nodes: Any) -> None:
+        """Never ask these nodes."""
+        self._session.set_aside("exclude", nodes)
+
+    def release(self, nodes: Any) -> None:
+        """Give pending, skipped or excluded nodes back to the pool."""
+        self._session.set_aside("release", nodes)
+
+    def undo(self) -> Event:
+        """Take back the last tell, relabel, skip, exclude or release, and say which it was."""
+        return self._session.undo()
+
+    def prepare(self) -> None:
+        """Solve now what the next `ask` or `tell` needs, for example in a background thread."""
+        self._solve(self.open_problems())
+
+    # What is known --------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> dict[int, Label]:
+        return dict(self._session.state.labels)
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return tuple(self._session.state.classes)
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        return tuple(self._session.state.pending)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order."""
+        return tuple(self._session.events)
+
+    @property
+    def n_answers(self) -> int:
+        """Answers so far, labels given at the start not counted."""
+        return self._session.state.n_answers
+
+    @property
+    def scores(self) -> Floats:
+        """(n, C) scores of the labels alone, in the model that decides."""
+        return self._labelled_result(self._tau(0)).scores
+
+    @property
+    def norms(self) -> Floats:
+        """(n,) norms of `scores`."""
+        return self._labelled_result(self._tau(0)).norms
+
+    @property
+    def predictions(self) -> npt.NDArray[Any]:
+        """(n,) class of every node, in the model that predicts."""
+        result = self.result
+        if not len(self._session.state.labels):
+            raise LabelError("nothing is labelled yet: there is no class to predict")
+        kinds = {type(name) for name in result.classes}
+        table = np.array(result.classes, dtype=None if len(kinds) == 1 else object)
+        return np.asarray(table[result.codes])
+
+    @property
+    def probabilities(self) -> Floats:
+        """(n, C) class probabilities of every node, in the model that predicts."""
+        return self.result.probabilities
+
+    @property
+    def reached(self) -> Bools:
+        """(n,) mask of the nodes that some label speaks about."""
+        return reached(self.graph, np.array(list(self._session.state.labels), dtype=np.int64))
+
+    @property
+    def result(self) -> ScoreResult:
+        """Scores of the labels alone in the model that predicts, with all that follows."""
+        return self._labelled_result(self._tau(0) if self.predict_tau is None else self.predict_tau)
+
+    # Saving ---------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """The whole session, undo included, with the graph's fingerprint; no arrays."""
+        return saved.dump(self._settings(), self._session)
+
+    @classmethod
+    def from_json(cls, graph: Graph, text: str, **replacements: Any) -> "Learner":
+        """Continue a saved session on the same graph.
+
+        `replacements` are settings of the constructor, for acquisition functions, policies or
+        schedules of your own that are not registered under a name.
+        """
+        settings, session = saved.load(graph, text, replacements)
+        learner = cls(graph, **settings)
+        learner._session = session
+        return learner
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "graph": self.graph,
+            "acquisition": self.acquisition,
+            "policy": self.policy,
+            "tau": self.tau,
+            "predict_tau": self.predict_tau,
+            "shift": self.shift,
+            "seed": self.seed,
+        }
+
+    # How it decides -------------------------------------------------------------------------
+
+    def _tau(self, n_pending: int) -> float:
+        """Decay for the decision that follows the open questions' answers."""
+        return check_tau(self.tau(self.n_answers + n_pending), "the schedule's tau")
+
+    def _open_question(self) -> Question:
+        state = self._session.state
+        return state.problem(self._tau(len(state.pending)), self.shift)
+
+    def _labelled_question(self, tau: float) -> Question:
+        return self._session.state.problem(tau, self.shift, with_pending=False)
+
+    def open_problems(self, *, predict: bool = False) -> list[Problem]:
+        """Problems not solved yet that the next decision (and prediction) needs.
+
+        Several learners on one graph can be advanced together by solving all of theirs at once
+        with `solve_problems` and handing the solutions back with `supply`.
+        """
+        questions = []
+        if getattr(self.acquisition, "uses_scores", True):
+            questions.append(self._open_question())
+        if predict:
+            tau = self._tau(0) if self.predict_tau is None else self.predict_tau
+            questions.append(self._labelled_question(tau))
+        wanted = dict.fromkeys(q.problem for q in questions)
+        return [p for p in wanted if p.sources and p not in self._solved]
+
+    def supply(self, problems: Sequence[Problem], columns: Sequence[Columns]) -> None:
+        """Accept solutions of problems that `open_problems` named."""
+        for problem, solution in zip(problems, columns, strict=True):
+            self._solved[problem] = solution
+            while len(self._solved) > KEPT:
+                self._solved.popitem(last=False)
+
+    def _solve(self, problems: Sequence[Problem]) -> None:
+        if problems:
+            self.supply(problems, solve_problems(self.graph, problems))
+
+    def _columns(self, problem: Problem) -> Columns:
+        if not problem.sources:
+            n = self.graph.n_nodes
+            return Columns(np.zeros((n, 0)), np.full(n, self.shift))
+        with self._solving:  # if a background thread is at it, wait for its solution
+            if problem not in self._solved:
+                self._solve([problem])
+            self._solved.move_to_end(problem)
+            return self._solved[problem]
+
+    def _beliefs(self, question: Question) -> Beliefs:
+        """Merge single columns into their classes; open questions are answered in expectation.
+
+        With h_p the column of an open question and pi^p its guessed probabilities, the expected
+        scores are ``h_c + sum_p pi^p_c h_p``, and since answers are independent the expected
+        squared norm is that of the expected scores plus ``sum_p h_p^2 (1 - |pi^p|^2)``.
+        """
+        state = self._session.state
+        columns = self._columns(question.problem)
+        scores = np.zeros((self.graph.n_nodes, len(state.classes)))
+        scores[:, list(question.codes)] = columns.values[:, : len(question.codes)]
+        spread = np.zeros(self.graph.n_nodes)
+        prior = self._label_shares()
+        for j, node in enumerate(question.own, start=len(question.codes)):
+            h = columns.values[:, j]
+            if node in state.labels:
+                scores[:, state.classes[state.labels[node]]] += h
+            else:
+                guess = np.zeros(len(state.classes))
+                guess[: len(state.pending[node])] = state.pending[node]
+                if not state.pending[node]:
+                    guess = prior
+                scores += h[:, None] * guess
+                spread += h * h * (1.0 - guess @ guess)
+        norms = np.sqrt(np.einsum("ij,ij->i", scores, scores) + spread)
+        return Beliefs(scores, norms, columns.weights)
+
+    def _label_shares(self) -> Floats:
+        labels = self._labels()
+        return labels.counts / max(len(labels), 1)
+
+    def _labels(self) -> Labels:
+        state = self._session.state
+        return Labels.of(state.labels, self.graph.n_nodes, state.classes)
+
+    def _labelled_result(self, tau: float) -> ScoreResult:
+        beliefs = self._beliefs(self._labelled_question(tau))
+        return ScoreResult(
+            beliefs.scores, self.classes, self.reached, self._label_shares(), beliefs.weights
+        )
+
+    def _snapshot(self) -> Snapshot:
+        state = self._session.state
+        question = self._open_question()
+        return Snapshot(
+            graph=self.graph,
+            labels=self._labels(),
+            pending=np.array(list(state.pending), dtype=np.int64),
+            candidates=state.candidates(),
+            tau=question.problem.tau,
+            n_answers=state.n_answers,
+            rng=np.random.default_rng([self.seed, state.n_asked, 0]),
+            compute=lambda: self._beliefs(question),
+        )
+
+    def _choose(self, snapshot: Snapshot) -> int:
+        values = np.asarray(self.acquisition(snapshot), dtype=np.float64)
+        if values.shape != (self.graph.n_nodes,):
+            raise InputError(
+                f"the acquisition function returned shape {values.shape}: expected one value per "
+                f"node, ({self.graph.n_nodes},)"
+            )
+        values = np.where(snapshot.candidates, values, np.nan)
+        if np.isnan(values).all():
+            raise InputError("the acquisition function gave NaN for every candidate")
+        rng = np.random.default_rng([self.seed, self._session.state.n_asked, 1])
+        chosen = self.policy(values, snapshot, 1, rng)
+        return int(chosen[0])
+
+    @staticmethod
+    def _guess(snapshot: Snapshot, node: int) -> tuple[float, ...]:
+        """Class probabilities at a node about to be asked, if the decision looked at scores."""
+        if not snapshot.looked_at_scores or not snapshot.classes:
+            return ()
+        counts = snapshot.labels.counts
+        shares = counts / max(counts.sum(), 1)
+        row = snapshot.scores[[node]]
+        guess = normalise_scores(row, np.ones(1, dtype=bool), shares)
+        return tuple(float(p) for p in guess[0])
+
+    def __repr__(self) -> str:
+        state = self._session.state
+        return (
+            f"Learner({self.graph.n_nodes} nodes, {len(state.labels)} labelled in "
+            f"{len(state.classes)} classes, {len(state.pending)} pending, {self.acquisition!r})"
+        )

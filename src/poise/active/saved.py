@@ -1,0 +1,147 @@
+"""Sessions as JSON text: settings by name, events as they were, no arrays and no pickle."""
+
+import dataclasses
+import json
+from typing import Any
+
+from poise.active.acquisition.registry import acquisitions
+from poise.active.policies import policies
+from poise.active.schedules import schedules
+from poise.active.session import Event, Session
+from poise.errors import InputError, PoiseError, WrongGraphError
+from poise.graph import Graph
+from poise.registry import Registry
+
+FORMAT = "poise.learner"
+VERSION = 1
+_registries: dict[str, Registry[Any]] = {
+    "acquisition": acquisitions,
+    "policy": policies,
+    "tau": schedules,
+}
+
+
+def dump(settings: dict[str, Any], session: Session) -> str:
+    """JSON text of a learner's settings and events."""
+    graph: Graph = settings["graph"]
+    described = {
+        name: _describe(_registries[name], value) if name in _registries else value
+        for name, value in settings.items()
+        if name != "graph"
+    }
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "graph": {"fingerprint": graph.fingerprint, "n_nodes": graph.n_nodes},
+            "settings": described,
+            "given": list(session.given.items()),
+            "classes": list(session.known),
+            "events": [_event_as_dict(event) for event in session.events],
+        },
+        indent=1,
+    )
+
+
+def load(graph: Graph, text: str, replacements: dict[str, Any]) -> tuple[dict[str, Any], Session]:
+    """Settings for the constructor and the session, from what `dump` wrote."""
+    try:
+        saved = json.loads(text)
+        if saved["format"] != FORMAT:
+            raise KeyError("format")
+        version, of_graph = saved["version"], saved["graph"]
+        described = dict(saved["settings"])
+        given = {node: label for node, label in saved["given"]}
+        known, events = saved["classes"], [_event_from_dict(e) for e in saved["events"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"this text is not a saved learner: {error!r}") from None
+    if version != VERSION:
+        raise InputError(
+            f"the saved learner has version {version}, this poise reads {VERSION}: upgrade poise"
+        )
+    if of_graph.get("fingerprint") != graph.fingerprint:
+        raise WrongGraphError(
+            f"the saved learner belongs to another graph ({of_graph.get('n_nodes')} nodes, "
+            f"fingerprint {str(of_graph.get('fingerprint'))[:12]}; this one has {graph.n_nodes} "
+            f"nodes, {graph.fingerprint[:12]}): load it with the graph it was made on"
+        )
+    settings: dict[str, Any] = {}
+    for name, value in described.items():
+        if name in replacements:
+            continue
+        settings[name] = _rebuild(name, value) if name in _registries else value
+    session = Session(graph.n_nodes, given, known)
+    try:
+        for event in events:
+            _replay(session, event)
+    except PoiseError as error:
+        raise InputError(f"the saved learner's events contradict each other: {error}") from None
+    return settings | replacements, session
+
+
+def _replay(session: Session, event: Event) -> None:
+    match event.kind:
+        case "ask":
+            session.ask(event.nodes[0], event.guess)
+        case "tell":
+            session.tell(event.nodes, event.labels)
+        case "relabel":
+            session.relabel(event.nodes, event.labels)
+        case "skip" | "exclude" | "release":
+            session.set_aside(event.kind, event.nodes)
+        case _:
+            raise InputError(f"unknown event {event.kind!r}")
+
+
+def _event_as_dict(event: Event) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(event).items() if value != ()}
+
+
+def _event_from_dict(saved: dict[str, Any]) -> Event:
+    return Event(
+        saved["kind"],
+        tuple(saved["nodes"]),
+        tuple(saved.get("labels", ())),
+        tuple(saved.get("guess", ())),
+    )
+
+
+def _describe(registry: Registry[Any], value: Any) -> Any:
+    """Name and parameters of a registered thing; for others only how it prints."""
+    for name in registry:
+        if registry.factory(name) is type(value) and dataclasses.is_dataclass(value):
+            parameters = {
+                field.name: _describe_parameter(registry, getattr(value, field.name))
+                for field in dataclasses.fields(value)
+            }
+            return {"name": name, "parameters": parameters}
+    return {"custom": repr(value)}
+
+
+def _describe_parameter(registry: Registry[Any], value: Any) -> Any:
+    if callable(value):
+        return _describe(registry, value)
+    if isinstance(value, tuple):
+        return [_describe_parameter(registry, part) for part in value]
+    return value
+
+
+def _rebuild(setting: str, described: Any) -> Any:
+    registry = _registries[setting]
+    if "custom" in described:
+        raise InputError(
+            f"the saved learner's {setting} is your own {described['custom']}: "
+            f"pass it again, from_json(graph, text, {setting}=...)"
+        )
+    parameters = {
+        key: _rebuild_parameter(setting, value) for key, value in described["parameters"].items()
+    }
+    return registry.make(described["name"], **parameters)
+
+
+def _rebuild_parameter(setting: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return _rebuild(setting, value)
+    if isinstance(value, list):
+        return tuple(_rebuild_parameter(setting, part) for part in value)
+    return value

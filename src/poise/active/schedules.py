@@ -1,0 +1,111 @@
+"""Schedules: the number of answers -> tau."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from poise.errors import InputError
+from poise.registry import Registry
+
+Schedule = Callable[[int], float]
+schedules: Registry[Schedule] = Registry("schedule")
+
+
+def check_tau(tau: Any, name: str = "tau") -> float:
+    """`tau` as a float, or an `InputError`."""
+    if isinstance(tau, bool) or not isinstance(tau, (int, float)) or not 0 <= tau < float("inf"):
+        raise InputError(f"{name} is {tau!r}: it must be a finite number that is not negative")
+    return float(tau)
+
+
+@schedules.register("constant")
+@dataclass(frozen=True)
+class Constant:
+    """The same tau after every answer."""
+
+    tau: float = 1e-3
+
+    def __post_init__(self) -> None:
+        check_tau(self.tau)
+
+    def __call__(self, n_answers: int) -> float:
+        return self.tau
+
+
+@schedules.register("geometric")
+@dataclass(frozen=True)
+class Geometric:
+    """Tau falls geometrically from tau_0 and is 0 from 2K answers on (paper, section 2.2).
+
+    ``tau_n = tau_0 mu^n`` with ``mu = (epsilon / tau_0)^(1 / 2K)`` for n < 2K, then 0.
+
+    Parameters
+    ----------
+    tau_0 : float > 0
+        The first value.
+    epsilon : float > 0
+        What the fall would reach after 2K answers.
+    K : int >= 1
+        Number of clusters to find: the larger, the longer the exploration.
+    """
+
+    tau_0: float = 1e-3
+    epsilon: float = 1e-9
+    K: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < self.tau_0 < float("inf"):
+            raise InputError(
+                f"tau_0 is {self.tau_0} and epsilon {self.epsilon}: expected 0 < epsilon < tau_0"
+            )
+        if not (isinstance(self.K, int) and self.K >= 1):
+            raise InputError(f"K is {self.K!r}: it must be a whole number, at least 1")
+
+    def __call__(self, n_answers: int) -> float:
+        if n_answers >= 2 * self.K:
+            return 0.0
+        return float(self.tau_0 * (self.epsilon / self.tau_0) ** (n_answers / (2 * self.K)))
+
+
+@schedules.register("joined")
+@dataclass(frozen=True)
+class Joined:
+    """Several schedules one after the other, each counting its answers from 0.
+
+    Parameters
+    ----------
+    parts : tuple of schedules
+    boundaries : tuple of int
+        Numbers of answers at which the next part takes over; ascending, one fewer than parts.
+    """
+
+    parts: tuple[Schedule, ...] = (Constant(1e-3), Constant(0.0))
+    boundaries: tuple[int, ...] = (50,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(as_schedule(part) for part in self.parts))
+        object.__setattr__(self, "boundaries", tuple(self.boundaries))
+        if len(self.parts) != len(self.boundaries) + 1:
+            raise InputError(
+                f"{len(self.parts)} parts need {max(len(self.parts) - 1, 0)} boundaries, "
+                f"got {len(self.boundaries)}"
+            )
+        if list(self.boundaries) != sorted(set(self.boundaries)) or min(self.boundaries, default=1) < 1:
+            raise InputError(f"boundaries are {self.boundaries}: they must be positive and ascending")
+
+    def __call__(self, n_answers: int) -> float:
+        start = 0
+        for part, boundary in zip(self.parts, self.boundaries, strict=False):
+            if n_answers < boundary:
+                return part(n_answers - start)
+            start = boundary
+        return self.parts[-1](n_answers - start)
+
+
+def as_schedule(tau: Any) -> Schedule:
+    """A number, a schedule's name or a schedule, as a schedule."""
+    if isinstance(tau, str):
+        return schedules.make(tau)
+    if callable(tau):
+        return tau  # type: ignore[no-any-return]
+    return Constant(check_tau(tau))

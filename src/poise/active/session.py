@@ -1,0 +1,239 @@
+"""The history of a labelling session as events, and the state that follows from them.
+
+Events are the only thing a session needs to keep: the state is their fold, undo removes the last
+one that a person caused, and a saved session is the list itself. Nothing here computes scores.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from poise.errors import InputError, LabelError, NodeIndexError
+from poise.linalg.status import Bools
+from poise.models.harmonic import Problem
+from poise.models.labels import Label, as_label, as_node, check_classes
+
+Kind = Literal["ask", "tell", "relabel", "skip", "exclude", "release"]
+#: A skipped node may be asked again after this many further answers.
+SKIP_ANSWERS = 20
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened.
+
+    Attributes
+    ----------
+    kind : what happened
+    nodes : to which nodes
+    labels : with "tell" and "relabel", the class of each node
+    guess : with "ask", the model's class probabilities at the node at that moment, in the order
+        of the classes then known; empty if the acquisition function used no scores
+    """
+
+    kind: Kind
+    nodes: tuple[int, ...]
+    labels: tuple[Label, ...] = ()
+    guess: tuple[float, ...] = ()
+
+
+@dataclass
+class State:
+    """Where a session stands after some events.
+
+    Attributes
+    ----------
+    labels : node -> class, in the order of the answers
+    classes : all classes so far; a new one is added at the end, so columns never move
+    pending : node asked and not answered -> guessed probabilities
+    own : nodes that have a column of their own: those pending when the set of constrained nodes
+        last changed. An answered one stays until the next change, so that its answer is an
+        addition of columns, not a solve, and comes out the same whether or not it was prepared.
+    own_before : the same for the labelled nodes alone, while questions are open
+    skipped : node -> number of answers at which it may be asked again
+    excluded : nodes never asked
+    n_given : labels given at the start
+    n_asked : questions so far, the counter of the random streams
+    """
+
+    n_nodes: int
+    labels: dict[int, Label] = field(default_factory=dict)
+    classes: dict[Label, int] = field(default_factory=dict)
+    pending: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    own: tuple[int, ...] = ()
+    own_before: tuple[int, ...] = ()
+    skipped: dict[int, int] = field(default_factory=dict)
+    excluded: dict[int, None] = field(default_factory=dict)
+    n_given: int = 0
+    n_asked: int = 0
+
+    @property
+    def n_answers(self) -> int:
+        return len(self.labels) - self.n_given
+
+    def candidates(self) -> Bools:
+        """(n,) mask of the nodes that may be asked; skipped ones only when nothing else is left."""
+        allowed = np.ones(self.n_nodes, dtype=bool)
+        for group in (self.labels, self.pending, self.excluded):
+            allowed[list(group)] = False
+        postponed = [node for node, until in self.skipped.items() if until > self.n_answers]
+        now = allowed.copy()
+        now[postponed] = False
+        return now if now.any() else allowed
+
+    def apply(self, event: Event) -> None:
+        """Move on by one event that has been checked."""
+        constrained = set(self.labels) | set(self.pending)
+        match event.kind:
+            case "ask":
+                if not self.pending:
+                    self.own_before = self.own
+                self.pending[event.nodes[0]] = event.guess
+                self.n_asked += 1
+            case "tell" | "relabel":
+                for node, label in zip(event.nodes, event.labels, strict=True):
+                    self.labels[node] = label
+                    self.classes.setdefault(label, len(self.classes))
+                    self.pending.pop(node, None)
+                    self.skipped.pop(node, None)
+                self.own_before = ()
+            case "skip":
+                for node in event.nodes:
+                    self.pending.pop(node, None)
+                    self.skipped[node] = self.n_answers + SKIP_ANSWERS
+            case "exclude":
+                for node in event.nodes:
+                    self.pending.pop(node, None)
+                    self.excluded[node] = None
+            case "release":
+                for node in event.nodes:
+                    self.pending.pop(node, None)
+                    self.skipped.pop(node, None)
+                    self.excluded.pop(node, None)
+        if set(self.labels) | set(self.pending) != constrained:
+            self.own = tuple(self.pending)
+
+    def problem(self, tau: float, shift: float, *, with_pending: bool = True) -> "Question":
+        """The columns to solve for: one per class, one per node that has its own."""
+        if not self.pending:
+            with_pending = True  # the same nodes either way: solve one problem, not two
+        own = self.own if with_pending else self.own_before
+        alone = set(own)
+        members: dict[int, list[int]] = {}
+        for node, label in self.labels.items():
+            if node not in alone:
+                members.setdefault(self.classes[label], []).append(node)
+        codes = sorted(members)
+        sources = [tuple(sorted(members[code])) for code in codes] + [(node,) for node in own]
+        return Question(Problem(tuple(sources), tau, shift), tuple(codes), own)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A `Problem` and what its columns stand for: first the classes, then the single nodes."""
+
+    problem: Problem
+    codes: tuple[int, ...]
+    own: tuple[int, ...]
+
+
+class Session:
+    """Events with their state; checks what comes in, and undoes without limit."""
+
+    def __init__(self, n_nodes: int, given: Mapping[Any, Any], classes: Iterable[Any] = ()) -> None:
+        self.n_nodes = n_nodes
+        self.given = {as_node(i, n_nodes): as_label(c) for i, c in given.items()}
+        self.known = tuple(map(as_label, classes))
+        check_classes([*self.known, *self.given.values()])
+        self.events: list[Event] = []
+        self.state = self._replay()
+
+    def _replay(self) -> State:
+        state = State(self.n_nodes, labels=dict(self.given), n_given=len(self.given))
+        for label in (*self.known, *self.given.values()):
+            state.classes.setdefault(label, len(state.classes))
+        for event in self.events:
+            state.apply(event)
+        return state
+
+    def _add(self, event: Event) -> None:
+        self.state.apply(event)
+        self.events.append(event)
+
+    def ask(self, node: int, guess: tuple[float, ...]) -> None:
+        self._add(Event("ask", (node,), guess=guess))
+
+    def tell(self, nodes: Any, labels: Any) -> None:
+        """Record answers, all or none. The same answer again changes nothing."""
+        state = self.state
+        new: dict[int, Label] = {}
+        for node, label in self._pairs(nodes, labels):
+            earlier = new.get(node, state.labels.get(node, label))
+            if earlier != label or type(earlier) is not type(label):
+                raise LabelError(
+                    f"node {node} is labelled {earlier!r} already, and now {label!r}: "
+                    "to change an answer, call relabel"
+                )
+            if node in state.excluded:
+                raise LabelError(f"node {node} is excluded: release it first")
+            if node not in state.labels:
+                new[node] = label
+        check_classes([*state.classes, *new.values()])
+        if new:
+            self._add(Event("tell", tuple(new), tuple(new.values())))
+
+    def relabel(self, nodes: Any, labels: Any) -> None:
+        """Change answers that were given before, all or none."""
+        changed: dict[int, Label] = {}
+        for node, label in self._pairs(nodes, labels):
+            if node not in self.state.labels:
+                raise LabelError(f"node {node} has no label to change: call tell")
+            changed[node] = label
+        check_classes([*self.state.classes, *changed.values()])
+        if any(self.state.labels[node] != label for node, label in changed.items()):
+            self._add(Event("relabel", tuple(changed), tuple(changed.values())))
+
+    def set_aside(self, kind: Literal["skip", "exclude", "release"], nodes: Any) -> None:
+        """Skip, exclude or release nodes; a labelled one cannot be."""
+        names = tuple(dict.fromkeys(as_node(i, self.n_nodes) for i in _sequence(nodes)))
+        state = self.state
+        for node in names:
+            if node in state.labels:
+                raise NodeIndexError(
+                    f"node {node} is labelled {state.labels[node]!r}: {kind} is for unlabelled nodes"
+                )
+            if kind == "release" and not (
+                node in state.pending or node in state.skipped or node in state.excluded
+            ):
+                raise NodeIndexError(
+                    f"node {node} is not pending, skipped or excluded: there is nothing to release"
+                )
+        if names:
+            self._add(Event(kind, names))
+
+    def undo(self) -> Event:
+        """Take back the last thing a person did; questions asked since then stay open."""
+        for position in range(len(self.events) - 1, -1, -1):
+            if self.events[position].kind != "ask":
+                undone = self.events.pop(position)
+                self.state = self._replay()
+                return undone
+        raise InputError("there is nothing to undo: no answer has been given yet")
+
+    def _pairs(self, nodes: Any, labels: Any) -> Iterator[tuple[int, Label]]:
+        if isinstance(nodes, (int, np.integer)):
+            nodes, labels = [nodes], [labels]
+        elif isinstance(labels, (str, int, np.generic)):
+            labels = [labels] * len(nodes) if len(nodes) == 1 else labels
+        if isinstance(labels, str) or not hasattr(labels, "__len__"):
+            raise LabelError(f"{len(nodes)} nodes need a list of as many classes, got {labels!r}")
+        if len(nodes) != len(labels):
+            raise LabelError(f"{len(nodes)} nodes and {len(labels)} classes: give one class per node")
+        for node, label in zip(nodes, labels, strict=True):
+            yield as_node(node, self.n_nodes), as_label(label)
+
+
+def _sequence(nodes: Any) -> Iterable[Any]:
+    return [nodes] if isinstance(nodes, (int, np.integer)) else nodes

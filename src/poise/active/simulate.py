@@ -1,0 +1,203 @@
+"""Simulated labelling: how a learner would have done, had the known classes been asked for."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.active.learner import Learner
+from poise.errors import InputError, LabelError
+from poise.graph import Graph
+from poise.linalg.status import Floats, Ints
+from poise.models.harmonic import solve_problems
+from poise.models.labels import as_label
+from poise.models.poisson_weights import SHIFT
+
+Initial = Literal["one-per-class"] | int | Sequence[int] | npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What happened in one simulated session of Q queries.
+
+    Attributes
+    ----------
+    initial : nodes labelled at the start
+    queries : (Q,) nodes asked, in order
+    answers : (Q,) their classes
+    accuracy, balanced_accuracy : (Q+1,) on the unlabelled nodes, after 0 .. Q answers
+    clusters_seen : (Q+1,) number of clusters with a labelled node
+    n_clusters : clusters in all
+    seconds : (Q,) time per query: choosing, answering and evaluating; with trials in lockstep, the
+        step's time divided by the number of trials
+    """
+
+    initial: Ints
+    queries: Ints
+    answers: npt.NDArray[Any]
+    accuracy: Floats
+    balanced_accuracy: Floats
+    clusters_seen: Ints
+    n_clusters: int
+    seconds: Floats
+
+
+def simulate(
+    graph: Graph, y_true: npt.ArrayLike, *, seed: int = 0, **options: Any
+) -> Trace:
+    """One simulated session; the options are those of `simulate_many`."""
+    return simulate_many(graph, y_true, seeds=[seed], **options)[0]
+
+
+def simulate_many(
+    graph: Graph,
+    y_true: npt.ArrayLike,
+    *,
+    acquisition: Any = "norm",
+    policy: Any = "max",
+    tau: Any = 1e-3,
+    predict_tau: float | None = 0.0,
+    shift: float = SHIFT,
+    budget: int = 100,
+    seeds: Sequence[int] = (0,),
+    initial: Initial = "one-per-class",
+    clusters: npt.ArrayLike | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Trace]:
+    """Simulated sessions that advance together, all their columns in one solve per step.
+
+    Parameters
+    ----------
+    y_true : (n,) classes
+    acquisition, policy, tau, predict_tau, shift : as for `Learner`
+    budget : queries per session; ends early when nothing is left to ask
+    seeds : one session each; a seed fixes the initial labels and every random choice
+    initial : "one-per-class", a number of random nodes, or the nodes themselves
+    clusters : (n,) finer grouping for `clusters_seen`; the classes by default
+    progress : called with (queries done, budget) after every step
+
+    Returns
+    -------
+    list of Trace, one per seed
+    """
+    truth = np.asarray(y_true)
+    if truth.shape != (graph.n_nodes,):
+        raise LabelError(f"y_true has shape {truth.shape}: expected ({graph.n_nodes},)")
+    if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0:
+        raise InputError(f"budget is {budget!r}: it must be a whole number that is not negative")
+    names, codes = np.unique(truth, return_inverse=True)
+    classes = [as_label(name) for name in names]
+    groups = np.unique(truth if clusters is None else np.asarray(clusters), return_inverse=True)[1]
+    if groups.shape != truth.shape:
+        raise LabelError(f"clusters has shape {groups.shape}: expected ({graph.n_nodes},)")
+    sessions = []
+    for seed in seeds:
+        start = _initial_nodes(initial, codes, seed)
+        learner = Learner(
+            graph,
+            {int(i): classes[codes[i]] for i in start},
+            acquisition=acquisition,
+            policy=policy,
+            tau=tau,
+            predict_tau=predict_tau,
+            shift=shift,
+            seed=seed,
+        )
+        sessions.append(_Recorder(learner, start, classes, codes, groups))
+    budget = min([budget, *(graph.n_nodes - len(s.initial) for s in sessions)])
+    before = time.perf_counter()
+    _solve_together(graph, sessions)
+    for session in sessions:
+        session.evaluate()
+    for done in range(1, budget + 1):
+        for session in sessions:
+            session.query()
+        _solve_together(graph, sessions)
+        for session in sessions:
+            session.evaluate()
+        now = time.perf_counter()
+        for session in sessions:
+            session.seconds.append((now - before) / len(sessions))
+        before = now
+        if progress:
+            progress(done, budget)
+    return [session.trace() for session in sessions]
+
+
+def _solve_together(graph: Graph, sessions: Sequence["_Recorder"]) -> None:
+    """Solve what every session needs next as columns of one solve."""
+    wanted = [s.learner.open_problems(predict=True) for s in sessions]
+    together = [problem for problems in wanted for problem in problems]
+    if not together:
+        return
+    solved = iter(solve_problems(graph, together))
+    for session, problems in zip(sessions, wanted, strict=True):
+        session.learner.supply(problems, [next(solved) for _ in problems])
+
+
+class _Recorder:
+    """One simulated session and what is measured of it."""
+
+    def __init__(
+        self, learner: Learner, initial: Ints, classes: list[Any], codes: Ints, groups: Ints
+    ) -> None:
+        self.learner, self.initial = learner, initial
+        self.classes, self.codes, self.groups = classes, codes, groups
+        self.queries: list[int] = []
+        self.accuracy: list[float] = []
+        self.balanced: list[float] = []
+        self.seen: list[int] = []
+        self.seconds: list[float] = []
+
+    def query(self) -> None:
+        node = int(self.learner.ask()[0])
+        self.queries.append(node)
+        self.learner.tell(node, self.classes[self.codes[node]])
+
+    def evaluate(self) -> None:
+        labelled = np.array([*self.initial, *self.queries], dtype=np.int64)
+        rest = np.ones(len(self.codes), dtype=bool)
+        rest[labelled] = False
+        self.seen.append(len(np.unique(self.groups[labelled])))
+        if not len(labelled) or not rest.any():
+            # Nothing to predict from counts as nothing right, nothing to predict as all right.
+            self.accuracy.append(float(len(labelled) > 0))
+            self.balanced.append(float(len(labelled) > 0))
+            return
+        position = {name: code for code, name in enumerate(self.classes)}
+        result = self.learner.result
+        predicted = np.array([position[name] for name in result.classes])[result.codes]
+        right = (predicted == self.codes)[rest]
+        self.accuracy.append(float(right.mean()))
+        counts = np.bincount(self.codes[rest])
+        hits = np.bincount(self.codes[rest], weights=right)
+        self.balanced.append(float((hits[counts > 0] / counts[counts > 0]).mean()))
+
+    def trace(self) -> Trace:
+        queries = np.array(self.queries, dtype=np.int64)
+        return Trace(
+            initial=self.initial,
+            queries=queries,
+            answers=np.array(self.classes)[self.codes[queries]],
+            accuracy=np.array(self.accuracy),
+            balanced_accuracy=np.array(self.balanced),
+            clusters_seen=np.array(self.seen, dtype=np.int64),
+            n_clusters=int(self.groups.max()) + 1,
+            seconds=np.array(self.seconds),
+        )
+
+
+def _initial_nodes(initial: Initial, codes: Ints, seed: int) -> Ints:
+    rng = np.random.default_rng(seed)
+    if isinstance(initial, str):
+        if initial != "one-per-class":
+            raise InputError(f"initial is {initial!r}: expected 'one-per-class', a number or nodes")
+        return np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(codes.max() + 1)])
+    if isinstance(initial, (int, np.integer)):
+        if not 0 <= initial <= len(codes):
+            raise InputError(f"initial is {initial}: expected 0 to {len(codes)} nodes")
+        return rng.choice(len(codes), int(initial), replace=False)
+    return np.asarray(initial, dtype=np.int64)

@@ -1,0 +1,83 @@
+"""What an acquisition function sees."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from poise.graph import Graph
+from poise.linalg.status import Bools, Floats, Ints
+from poise.models.labels import Label, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """Scores with the open questions answered in expectation.
+
+    Attributes
+    ----------
+    scores : (n, C) expected scores
+    norms : (n,) root of the expected squared norm of the scores
+    weights : (n,) Poisson weights gamma; the questions are constrained nodes like the labels
+    """
+
+    scores: Floats
+    norms: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The state of a learner at the moment of a decision; nothing in it changes.
+
+    Whatever needs a solve (`scores`, `norms`, `weights`) is computed when first read, so that an
+    acquisition function that does not look costs nothing.
+
+    Attributes
+    ----------
+    graph : Graph
+    labels : Labels, what has been answered
+    pending : (p,) nodes asked and not yet answered
+    candidates : (n,) mask of the nodes that may be asked
+    tau : decay of the model that decides
+    n_answers : answers so far, those given at the start not counted
+    rng : generator for this decision alone
+    """
+
+    graph: Graph
+    labels: Labels
+    pending: Ints
+    candidates: Bools
+    tau: float
+    n_answers: int
+    rng: np.random.Generator
+    compute: Callable[[], Beliefs]
+
+    @cached_property
+    def _beliefs(self) -> Beliefs:
+        return self.compute()
+
+    @property
+    def looked_at_scores(self) -> bool:
+        """Whether anything that needs a solve has been read."""
+        return "_beliefs" in self.__dict__
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return self.labels.classes
+
+    @property
+    def scores(self) -> Floats:
+        """(n, C) scores `u`, expected ones where questions are open."""
+        return self._beliefs.scores
+
+    @property
+    def norms(self) -> Floats:
+        """(n,) Euclidean norms of `u`, the root of the expected square where questions are open."""
+        return self._beliefs.norms
+
+    @property
+    def weights(self) -> Floats:
+        """(n,) Poisson weights `gamma`."""
+        return self._beliefs.weights
