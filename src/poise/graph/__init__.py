@@ -1,9 +1,24 @@
 """Similarity graphs: neighbour search, kernels, components, Laplacians, diagnostics."""
 
-from poise.graph.build import knn_graph
+from poise.graph.backends import Backend, backends
 from poise.graph.construction import Construction
+from poise.graph.epsilon import epsilon_graph
 from poise.graph.graph import Graph
-from poise.graph.kernels import kernels
-from poise.graph.neighbours import Neighbours
+from poise.graph.kernels import Kernel, kernels
+from poise.graph.knn import knn_graph
+from poise.graph.neighbours import Neighbours, Spacing
+from poise.graph.report import GraphReport
 
-__all__ = ["Construction", "Graph", "Neighbours", "kernels", "knn_graph"]
+__all__ = [
+    "Backend",
+    "Construction",
+    "Graph",
+    "GraphReport",
+    "Kernel",
+    "Neighbours",
+    "Spacing",
+    "backends",
+    "epsilon_graph",
+    "kernels",
+    "knn_graph",
+]

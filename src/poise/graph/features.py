@@ -12,6 +12,14 @@ from poise.errors import FeatureError
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 Features: TypeAlias = FloatArray | sparse.csr_array
 
+LARGEST = 1e150
+"""Largest magnitude allowed: sums of squares of such values are still finite."""
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether `X` is one of SciPy's sparse arrays or matrices."""
+    return bool(sparse.issparse(X))
+
 
 def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     """Return `X` as a finite float matrix, without a copy where none is needed.
@@ -35,16 +43,16 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     ------
     FeatureError
         NaN or infinite values (how many, the first row), complex numbers, objects that are not
-        numbers, fewer than two dimensions or more, too few rows, no columns.
+        numbers, other than two dimensions, too few rows, no columns, values beyond `LARGEST`.
     """
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         # numpy's own refusal of ragged lists names neither the argument nor a remedy
         try:
             X = np.asarray(X)
         except ValueError as error:
             raise FeatureError(f"{name} cannot become a matrix: {_one_line(error)}") from None
     try:
-        checked = check_array(
+        checked: Any = check_array(
             X,
             accept_sparse="csr",
             dtype=_float_type(getattr(X, "dtype", None)),
@@ -56,14 +64,14 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
         )
     except (ValueError, TypeError) as error:
         raise FeatureError(_one_line(error)) from None
-    _check_finite(checked, name)
-    if sparse.issparse(checked):
-        result = sparse.csr_array(checked)
+    _check_values(checked, name)
+    if is_sparse(checked):
+        result: sparse.csr_array = sparse.csr_array(checked)
         if not result.has_canonical_format:
             result = result.copy()
             result.sum_duplicates()
         return result
-    view = checked.view()
+    view: FloatArray = checked.view()
     view.flags.writeable = False
     return view
 
@@ -78,24 +86,27 @@ def _float_type(dtype: Any) -> Any:
     return np.dtype(np.float64)
 
 
-def _check_finite(X: Any, name: str) -> None:
-    values = X.data if sparse.issparse(X) else X
-    # the sum of finite values overflows rarely and a non-finite one always shows: one pass, no mask
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(values)
-    count = int(np.count_nonzero(bad))
-    if count == 0:
+def _check_values(X: Any, name: str) -> None:
+    values = X.data if is_sparse(X) else X
+    if values.size == 0:
         return
-    if sparse.issparse(X):
-        first = int(np.searchsorted(X.indptr, np.flatnonzero(bad)[0], side="right")) - 1
+    largest = max(float(values.max()), -float(values.min()))  # NaN wins both
+    if largest <= LARGEST:
+        return
+    if np.isfinite(largest):
+        raise FeatureError(
+            f"{name} holds values as large as {largest:.3g}, whose squares are not finite: rescale "
+            "the features, e.g. with StandardScaler"
+        )
+    bad = ~np.isfinite(values)
+    if is_sparse(X):
+        first = int(np.count_nonzero(X.indptr <= np.flatnonzero(bad)[0])) - 1
     else:
         first = int(np.flatnonzero(bad.any(axis=1))[0])
     what = "NaN" if np.isnan(values[bad]).any() else "infinity"
     raise FeatureError(
-        f"{name} contains {what}: {count} value(s) are not finite, the first in row {first}; "
-        "drop or impute those rows"
+        f"{name} contains {what}: {np.count_nonzero(bad)} value(s) are not finite, the first in "
+        f"row {first}; drop or impute those rows"
     )
 
 

@@ -1,8 +1,10 @@
 """The graph that everything else is computed on."""
 
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -14,7 +16,10 @@ from poise.graph.components import ordered_components
 from poise.graph.construction import Construction
 from poise.graph.features import Features, check_features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
-from poise.graph.neighbours import Neighbours
+from poise.graph.neighbours import Neighbours, Spacing
+from poise.graph.new_points import new_point_weights
+from poise.graph.report import GraphReport, make_report
+from poise.graph.storage import read_graph, write_graph
 from poise.graph.weights import canonical_weights
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -37,12 +42,15 @@ class Graph:
         The lists of neighbours that the weights came from.
     construction : Construction, optional
         How the weights came from the features.
+    spacing : Spacing, optional
+        Distances of each node to its nearest and its k-th neighbour.
     """
 
     weights: sparse.csr_array
     features: Features | None = None
     neighbours: Neighbours | None = None
     construction: Construction | None = None
+    spacing: Spacing | None = None
 
     def __post_init__(self) -> None:
         set_once = object.__setattr__  # the only place where a frozen graph is written
@@ -75,6 +83,7 @@ class Graph:
 
     @property
     def n_nodes(self) -> int:
+        """Number of nodes."""
         return int(self.weights.shape[0])
 
     @cached_property
@@ -94,6 +103,7 @@ class Graph:
 
     @property
     def n_components(self) -> int:
+        """Number of connected components."""
         return int(self.component_sizes.size)
 
     @cached_property
@@ -111,6 +121,74 @@ class Graph:
     def laplacian(self, kind: LaplacianKind = "combinatorial") -> sparse.csr_array:
         """``D - W``, or the "normalised" or "random-walk" form; see `laplacian_of`."""
         return laplacian_of(self.weights, kind)
+
+    def report(self) -> GraphReport:
+        """What to know before labelling: components, duplicates, distances, advice."""
+        return make_report(
+            self.weights,
+            self.degrees,
+            self.component_sizes,
+            self.features,
+            self.construction,
+            self.spacing,
+        )
+
+    def out_of_sample_weights(self, X_new: Any) -> sparse.csr_array:
+        """Weights that tie new points to the nodes; ``weights @ scores`` are their scores.
+
+        Each new point takes the kernel-weighted average over its k nearest nodes, with its own
+        d_k as the scale (over the nodes within the radius, for an epsilon graph).
+
+        Parameters
+        ----------
+        X_new : array-like or sparse, shape (m, d)
+            In the same features as the nodes.
+
+        Returns
+        -------
+        csr_array, shape (m, n)
+            Non-negative; each row sums to 1.
+
+        Raises
+        ------
+        GraphError
+            If the graph holds no features, or it is not known how it was made.
+        """
+        return new_point_weights(self.features, self.construction, self.spacing, X_new)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to `path` (an .npz file), whole or not at all.
+
+        The file holds arrays and names only. A kernel that is a function of the caller's own is
+        saved by name: the loaded graph is complete but for joining new points to it.
+        """
+        write_graph(
+            path,
+            self.fingerprint,
+            self.weights,
+            self.features,
+            self.neighbours,
+            self.construction,
+            self.spacing,
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a graph that `save` wrote. Safe on files from elsewhere: nothing in them is run.
+
+        Raises
+        ------
+        GraphError
+            If there is no such file, or it is damaged, foreign or of a later version.
+        """
+        fingerprint, parts = read_graph(path)
+        graph = cls(**parts)
+        if graph.fingerprint != fingerprint:
+            raise GraphError(
+                f"{Path(path).name} is damaged, its weights are not the ones that were saved: "
+                "build the graph again"
+            )
+        return graph
 
     def __repr__(self) -> str:
         edges = self.weights.nnz // 2

@@ -54,6 +54,7 @@ class Gaussian(Kernel):
     """exp(-4 d^2 / d_k(x)^2): the paper's self-tuned Gaussian, the default."""
 
     def __call__(self, d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
+        """exp(-4 d^2 / s^2)."""
         return np.exp(-4.0 * scaled_squares(d, s, s))
 
 
@@ -65,6 +66,7 @@ class SymmetricGaussian(Kernel):
     symmetrise = "max"
 
     def __call__(self, d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
+        """exp(-4 d^2 / (s r))."""
         return np.exp(-4.0 * scaled_squares(d, s, r))
 
 
@@ -76,6 +78,7 @@ class Uniform(Kernel):
     symmetrise = "max"
 
     def __call__(self, d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
+        """Ones."""
         return np.ones(d.shape)
 
 
@@ -87,6 +90,7 @@ class Distance(Kernel):
     symmetrise = "max"
 
     def __call__(self, d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
+        """The distances."""
         return d.copy()
 
 
@@ -99,8 +103,9 @@ class Singular(Kernel):
     interpolates = True
 
     def __call__(self, d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
-        # distances below the smallest normal number have no finite reciprocal
-        return 1.0 / np.where(d > 0, np.maximum(d, np.finfo(np.float64).tiny), 1.0)
+        """The reciprocals."""
+        # no closer than 1e-150: sums of reciprocals stay finite
+        return 1.0 / np.where(d > 0, np.maximum(d, 1e-150), 1.0)
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,7 @@ class Profile(Kernel):
     eta: Callable[[Any], Any]
 
     def __call__(self, d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
+        """eta(d^2 / s^2), checked to be finite and >= 0."""
         weights = np.asarray(self.eta(scaled_squares(d, s, s)), dtype=np.float64)
         if weights.shape != d.shape:
             raise InputError(
@@ -125,7 +131,10 @@ class Profile(Kernel):
         return weights
 
 
-def as_kernel(kernel: str | Kernel | Callable[[Any], Any]) -> Kernel:
+KernelLike: TypeAlias = str | Kernel | Callable[[Any], Any]
+
+
+def as_kernel(kernel: KernelLike) -> Kernel:
     """The kernel of that name, or of that function of ``d^2 / d_k(x)^2``."""
     if isinstance(kernel, Kernel):
         return kernel

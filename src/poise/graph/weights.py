@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from poise.errors import GraphError
+from poise.graph.features import is_sparse
 from poise.graph.kernels import Symmetrise
 
 SYMMETRY_TOLERANCE = 1e-6
@@ -62,7 +63,7 @@ def symmetrised(W: sparse.csr_array, how: Symmetrise) -> sparse.csr_array:
 
 def _as_csr(weights: Any) -> sparse.csr_array:
     """A float64 CSR copy."""
-    matrix = weights if sparse.issparse(weights) else np.asarray(weights)
+    matrix: Any = weights if is_sparse(weights) else np.asarray(weights)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(
             f"the weights have shape {matrix.shape}: expected a square matrix, one row per node"
@@ -73,7 +74,12 @@ def _as_csr(weights: Any) -> sparse.csr_array:
         raise GraphError(
             f"the weights have type {matrix.dtype}: expected real numbers (float, int or bool)"
         )
-    return sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    result: sparse.csr_array = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    try:
+        result.check_format(full_check=True)  # an index out of range would be read as memory
+    except ValueError as error:
+        raise GraphError(f"the weights are not a valid sparse matrix: {error}") from None
+    return result
 
 
 def _check_values(W: sparse.csr_array) -> None:
@@ -123,4 +129,4 @@ def _symmetric(W: sparse.csr_array) -> sparse.csr_array:
 
 def _row_of(W: sparse.csr_array, mask: npt.NDArray[np.bool_]) -> int:
     """The row of the first stored entry that `mask` marks."""
-    return int(np.searchsorted(W.indptr, np.flatnonzero(mask)[0], side="right")) - 1
+    return int(np.count_nonzero(W.indptr <= np.flatnonzero(mask)[0])) - 1

@@ -1,0 +1,261 @@
+"""Which neighbour search? Recall, time, memory and repeatability of the candidates, side by side.
+
+    POISE_DATA=folder python benchmarks/neighbours.py                       # everything
+    POISE_DATA=folder python benchmarks/neighbours.py --data mnist_vae --only poise faiss-ivf
+
+Every candidate runs in a process of its own: X is loaded, then the search runs twice with the same
+seed. Printed: recall at k (share of the true k nearest neighbours found, by a float64 brute force
+on 2,000 sampled points), seconds of the faster run, peak memory above the state with X loaded, and
+whether both runs gave the same lists. A candidate whose library is not installed is skipped.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+K = 20
+SAMPLED = 2_000
+DATASETS = ("isolet", "mnist_vae", "mnist", "synthetic")
+SLOW = {  # minutes, not seconds: left out unless named by --only
+    ("mnist", "scikit-learn"),
+    ("mnist", "kd-tree"),
+    ("isolet", "kd-tree"),
+    ("mnist_vae", "kd-tree"),
+    ("synthetic", "scikit-learn"),
+    ("synthetic", "faiss-flat"),
+    ("synthetic", "faiss-hnsw"),
+    ("synthetic", "faiss-nndescent"),
+    ("synthetic", "hnswlib"),
+    ("synthetic", "usearch"),
+    ("synthetic", "kd-tree"),
+}
+
+
+def load(name: str) -> np.ndarray:
+    """The data set `name` as a float32 matrix."""
+    if name == "synthetic":  # 1,000,000 x 32, 1,000 clusters
+        rng = np.random.default_rng(0)
+        centres = rng.normal(scale=2.0, size=(1_000, 32)).astype(np.float32)
+        X = rng.standard_normal(size=(1_000_000, 32), dtype=np.float32)
+        X += centres[rng.integers(1_000, size=1_000_000)]
+        return X
+    with np.load(Path(os.environ["POISE_DATA"]) / f"{name}.npz") as file:
+        X = file["X"]
+    return np.ascontiguousarray(X.reshape(len(X), -1), dtype=np.float32)
+
+
+def scikit_learn(X: np.ndarray, seed: int) -> np.ndarray:
+    from sklearn.neighbors import NearestNeighbors
+
+    found = NearestNeighbors(n_neighbors=K + 1, algorithm="brute").fit(X)
+    return found.kneighbors(X, return_distance=False)
+
+
+def kd_tree(X: np.ndarray, seed: int) -> np.ndarray:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(X).query(X, k=K + 1, workers=-1)[1]
+
+
+def faiss_flat(X: np.ndarray, seed: int) -> np.ndarray:
+    import faiss
+
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X)
+    return index.search(X, K + 1)[1]
+
+
+def faiss_ivf(X: np.ndarray, seed: int) -> np.ndarray:
+    import faiss
+
+    lists = int(4 * np.sqrt(len(X)))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(X.shape[1]), X.shape[1], lists)
+    index.own_fields = False
+    index.cp.seed, index.cp.niter = seed + 1, 10
+    index.train(X)
+    index.add(X)
+    index.nprobe = 32
+    return index.search(X, K + 1)[1]
+
+
+def faiss_hnsw(X: np.ndarray, seed: int) -> np.ndarray:
+    import faiss
+
+    index = faiss.IndexHNSWFlat(X.shape[1], 16)
+    index.hnsw.efConstruction = 100
+    index.hnsw.efSearch = 64
+    index.add(X)
+    return index.search(X, K + 1)[1]
+
+
+def faiss_nndescent(X: np.ndarray, seed: int) -> np.ndarray:
+    import faiss
+
+    index = faiss.IndexNNDescentFlat(X.shape[1], 64)
+    index.nndescent.random_seed = seed
+    index.add(X)
+    graph = faiss.vector_to_array(index.nndescent.final_graph).reshape(len(X), -1)
+    return graph[:, : K + 1]
+
+
+def hnswlib_(X: np.ndarray, seed: int) -> np.ndarray:
+    import hnswlib
+
+    index = hnswlib.Index(space="l2", dim=X.shape[1])
+    index.init_index(len(X), ef_construction=100, M=16, random_seed=seed)
+    index.add_items(X)
+    index.set_ef(64)
+    return index.knn_query(X, k=K + 1)[0].astype(np.int64)
+
+
+def usearch_(X: np.ndarray, seed: int) -> np.ndarray:
+    from usearch.index import Index
+
+    index = Index(ndim=X.shape[1], metric="l2sq", dtype="f32", connectivity=16, expansion_add=100)
+    index.expansion_search = 64
+    index.add(np.arange(len(X)), X)
+    return index.search(X, K + 1).keys.astype(np.int64)
+
+
+def pynndescent_(X: np.ndarray, seed: int) -> np.ndarray:
+    from pynndescent import NNDescent
+
+    return NNDescent(X, n_neighbors=K + 1, random_state=seed).neighbor_graph[0]
+
+
+def poise_(X: np.ndarray, seed: int) -> np.ndarray:
+    from poise.graph.search import nearest_neighbours
+
+    return nearest_neighbours(X, K, seed=seed).indices
+
+
+CANDIDATES: dict[str, tuple[str, Callable[[np.ndarray, int], np.ndarray]]] = {
+    "scikit-learn": ("scikit-learn", scikit_learn),
+    "kd-tree": ("scipy", kd_tree),
+    "faiss-flat": ("faiss-cpu", faiss_flat),
+    "faiss-ivf": ("faiss-cpu", faiss_ivf),
+    "faiss-hnsw": ("faiss-cpu", faiss_hnsw),
+    "faiss-nndescent": ("faiss-cpu", faiss_nndescent),
+    "hnswlib": ("hnswlib", hnswlib_),
+    "usearch": ("usearch", usearch_),
+    "pynndescent": ("pynndescent", pynndescent_),
+    "poise": ("poise", poise_),
+}
+
+
+def truth(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sampled rows and the true squared distance of each to its k-th neighbour, in float64."""
+    rows = np.sort(np.random.default_rng(1).choice(len(X), min(SAMPLED, len(X)), replace=False))
+    kth = np.empty(rows.size)
+    for start in range(0, rows.size, 50):
+        block = rows[start : start + 50]
+        squares = np.zeros((block.size, len(X)))
+        for column in range(X.shape[1]):
+            values = X[:, column].astype(np.float64)
+            squares += (values[block, None] - values[None]) ** 2
+        squares[np.arange(block.size), block] = np.inf
+        kth[start : start + 50] = np.partition(squares, K - 1, axis=1)[:, K - 1]
+    return rows, kth
+
+
+def recall(X: np.ndarray, found: np.ndarray, rows: np.ndarray, kth: np.ndarray) -> float:
+    """Share of the k slots of each sampled row filled by a point no farther than the true k-th."""
+    hits = 0
+    for row, limit in zip(rows, kth, strict=True):
+        ids = found[row]
+        ids = np.unique(ids[(ids >= 0) & (ids != row)])
+        squares = ((X[ids].astype(np.float64) - X[row].astype(np.float64)) ** 2).sum(axis=1)
+        hits += min(K, int(np.count_nonzero(squares <= limit * (1 + 1e-9))))
+    return hits / (K * rows.size)
+
+
+def peak_memory(reset: bool = False) -> float:
+    """Largest resident size since the last reset, in MB (Linux only, else NaN)."""
+    try:
+        if reset:
+            Path("/proc/self/clear_refs").write_text("5")
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return float("nan")
+
+
+def run_one(dataset: str, name: str, truth_file: str) -> None:
+    """Measure one candidate on one data set; print a line of JSON."""
+    X = load(dataset)
+    function = CANDIDATES[name][1]
+    function(X[:200], 0)  # imports and compilation are paid once per process, not per search
+    base = peak_memory(reset=True)
+    seconds, found = [], []
+    for _ in range(1 if dataset == "synthetic" else 2):
+        start = time.perf_counter()
+        found.append(np.asarray(function(X, 0)))
+        seconds.append(time.perf_counter() - start)
+        if len(seconds) == 1:
+            peak = peak_memory() - base
+    with np.load(truth_file) as file:
+        share = recall(X, found[0], file["rows"], file["kth"])
+    same = "-" if len(found) == 1 else "yes" if np.array_equal(*found) else "no"
+    row = {"recall": share, "seconds": min(seconds), "peak": peak, "same": same}
+    print(json.dumps(row))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="+", choices=DATASETS, default=DATASETS)
+    parser.add_argument("--only", nargs="+", choices=CANDIDATES)
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        run_one(*arguments.one)
+        return
+    for dataset in arguments.data:
+        if dataset != "synthetic" and "POISE_DATA" not in os.environ:
+            print(f"{dataset}: skipped, set POISE_DATA to the folder that holds {dataset}.npz")
+            continue
+        X = load(dataset)
+        rows, kth = truth(X)
+        truth_file = Path(os.environ.get("TMPDIR", "/tmp")) / f"truth-{os.getpid()}.npz"
+        np.savez(truth_file, rows=rows, kth=kth)
+        print(f"\n{dataset}: {X.shape[0]:,} x {X.shape[1]}, k = {K}, {os.cpu_count()} cores")
+        print(f"{'candidate':<26}{'recall':>8}{'seconds':>10}{'peak MB':>10}  repeatable")
+        del X
+        for name, (package, _) in CANDIDATES.items():
+            if arguments.only and name not in arguments.only:
+                continue
+            if not arguments.only and (dataset, name) in SLOW:
+                continue
+            try:
+                version = importlib.metadata.version(package)
+            except importlib.metadata.PackageNotFoundError:
+                if package != "poise":
+                    print(f"{name:<26}skipped: {package} is not installed")
+                    continue
+                version = ""
+            command = [sys.executable, __file__, "--one", dataset, name, str(truth_file)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                print(f"{name:<26}failed: {done.stderr.strip().splitlines()[-1]}")
+                continue
+            row = json.loads(done.stdout.splitlines()[-1])
+            title = name if name == package else f"{name} {version}"
+            print(
+                f"{title:<26}{row['recall']:>8.4f}{row['seconds']:>10.2f}"
+                f"{row['peak']:>10.0f}  {row['same']}",
+                flush=True,
+            )
+        truth_file.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The k-nearest-neighbour graph."""
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy import sparse
+
+from poise.errors import InputError
+from poise.graph.backends import Backend
+from poise.graph.construction import Construction
+from poise.graph.features import check_features, is_sparse
+from poise.graph.graph import Graph
+from poise.graph.kernels import Kernel, KernelLike, Symmetrise, as_kernel, label
+from poise.graph.metrics import FloatArray, check_metric
+from poise.graph.neighbours import Neighbours
+from poise.graph.search import nearest_neighbours, resolve_backend
+from poise.graph.weights import symmetrised
+
+
+def knn_graph(
+    X: Any,
+    k: int = 20,
+    *,
+    metric: str = "euclidean",
+    kernel: KernelLike = "gaussian",
+    symmetrise: Literal["auto"] | Symmetrise = "auto",
+    backend: str | Backend = "auto",
+    keep_features: bool = True,
+    keep_neighbours: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Join every point to its `k` nearest neighbours.
+
+    With d_k(x) the distance from x to its k-th neighbour and the default kernel, the weight of an
+    edge is the mean over both directions of ``exp(-4 |x - y|^2 / d_k(x)^2)``, where a direction
+    counts 0 if x does not list y.
+
+    Parameters
+    ----------
+    X : array-like or sparse, shape (n, d)
+        One row per point; finite. float32 stays float32.
+    k : int
+        Neighbours of each point, the point itself not counted: 1 <= k < n.
+    metric : str
+        "euclidean", "cosine" (the chord between directions), "manhattan", or any other name that
+        scikit-learn's brute-force `NearestNeighbors` knows.
+    kernel : str, Kernel or callable
+        A name out of ``poise.graph.kernels.describe()``, or a function that maps an array of
+        ``|x - y|^2 / d_k(x)^2`` to weights. Coinciding points have distance 0 whatever d_k is.
+    symmetrise : {"auto", "mean", "max", "min"}
+        One weight per pair out of the two directions; "min" keeps only mutual neighbours. "auto":
+        as GraphLearning does, the mean for "gaussian" and callables, else the maximum.
+    backend : str or Backend
+        "auto" (exact where that takes seconds, else approximate: `choose_backend`), "exact", or a
+        name out of ``poise.graph.backends.describe()``.
+    keep_features : bool
+        Keep `X` (not a copy) in the graph: new points need it.
+    keep_neighbours : bool
+        Keep the lists of neighbours and their distances: 12 k bytes a point.
+    seed : int
+        For approximate backends: same seed and machine, same graph.
+
+    Returns
+    -------
+    Graph
+
+    References
+    ----------
+    The kernel is that of section 5 of the paper; see also J. Calder et al., "Poisson learning",
+    ICML 2020, and the Python package GraphLearning.
+    """
+    features = check_features(X)
+    k = check_k(k, features.shape[0])
+    metric = check_metric(metric, is_sparse(features))
+    function = as_kernel(kernel)
+    how = check_symmetrise(symmetrise, function)
+    engine, engine_name = resolve_backend(backend, features, metric)
+    neighbours = nearest_neighbours(features, k, metric=metric, backend=engine, seed=seed)
+    spacing = neighbours.spacing()
+    return Graph(
+        symmetrised(knn_weights(neighbours, function, spacing.scale), how),
+        features if keep_features else None,
+        neighbours if keep_neighbours else None,
+        Construction(metric, label(function), how, engine_name, k=k, function=function),
+        spacing,
+    )
+
+
+def knn_weights(
+    neighbours: Neighbours, kernel: Kernel, scale: FloatArray | None = None
+) -> sparse.csr_array:
+    """The directed weights: row i holds the weights of the neighbours that i lists."""
+    n, k = neighbours.indices.shape
+    if scale is None:
+        scale = neighbours.spacing().scale
+    weights = np.empty((n, k))
+    for start in range(0, n, 65_536):  # the kernel's temporaries stay small
+        rows = slice(start, start + 65_536)
+        near = neighbours.indices[rows]
+        weights[rows] = kernel(neighbours.distances[rows], scale[rows, None], scale[near])
+    indptr = np.arange(0, n * k + 1, k)
+    columns = neighbours.indices.ravel()
+    return sparse.csr_array((weights.ravel(), columns, indptr), shape=(n, n))
+
+
+def check_k(k: Any, n: int) -> int:
+    """`k` as an int with 1 <= k < n."""
+    if isinstance(k, bool | np.bool_) or not isinstance(k, int | np.integer):
+        raise InputError(f"k is {k!r}: expected a whole number of neighbours, e.g. k=20")
+    if k < 1:
+        raise InputError(f"k is {k}: expected at least 1 neighbour, e.g. k=20")
+    if k >= n:
+        raise InputError(
+            f"k is {k} and there are {n} points: a point has at most {n - 1} others, so the "
+            f"largest k allowed is {n - 1}"
+        )
+    return int(k)
+
+
+def check_symmetrise(symmetrise: Literal["auto"] | Symmetrise, kernel: Kernel) -> Symmetrise:
+    """`symmetrise`, with "auto" decided by the kernel."""
+    if symmetrise == "auto":
+        return kernel.symmetrise
+    if symmetrise in get_args(Symmetrise):
+        return symmetrise
+    raise InputError(f"symmetrise is {symmetrise!r}: expected 'auto', 'mean', 'max' or 'min'")

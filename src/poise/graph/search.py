@@ -1,0 +1,139 @@
+"""Nearest neighbours: which backend when, and lists that are the same on every run."""
+
+import numpy as np
+
+from poise.graph.backends import Backend, FaissFlat, Searcher, as_backend
+from poise.graph.features import Features, is_sparse
+from poise.graph.metrics import FloatArray, IntArray, search_space
+from poise.graph.neighbours import Neighbours
+
+KD_TREE_DIMENSIONS = 10
+"""Up to here the k-d tree beats comparing all pairs (at 10,000 and at 50,000 points)."""
+
+BRUTE_WORK = 2e9
+"""Up to here scikit-learn takes about 0.2 s on two cores, and faiss need not be imported."""
+
+FLAT_WORK = 5e11
+"""Up to here comparing all pairs takes under about 8 s on two cores (70,000 x 20: 3e11)."""
+
+BLOCK = 16_384
+"""Queries answered at a time: bounds the memory that a search takes beyond its result."""
+
+
+def choose_backend(
+    n: int, d: int, metric: str, *, sparse: bool = False, queries: int | None = None,
+    exact: bool = False,
+) -> str:  # fmt: skip
+    """Name of the backend for `queries` searches (default n) among n points of dimension d.
+
+    Exact wherever that takes seconds, approximate above. The work of comparing all pairs is
+    ``queries * n * max(d, 64)``: below 64 dimensions, keeping the nearest costs as much as the
+    distances. `docs/decisions/neighbour-search.md` has the measurements.
+    """
+    if sparse or metric not in ("euclidean", "cosine", "manhattan"):
+        return "brute"
+    if d <= KD_TREE_DIMENSIONS:
+        return "kd-tree"
+    work = float(n if queries is None else queries) * n * max(d, 64)
+    if metric == "manhattan" or work <= BRUTE_WORK:
+        return "brute"
+    return "faiss-flat" if exact or work <= FLAT_WORK else "faiss-ivf"
+
+
+def resolve_backend(
+    backend: str | Backend, points: Features, metric: str, queries: int | None = None
+) -> tuple[Backend, str]:
+    """The backend and its name, with "auto" and "exact" decided by `choose_backend`."""
+    if backend in ("auto", "exact"):
+        n, d = points.shape
+        backend = choose_backend(
+            n, d, metric, sparse=is_sparse(points), queries=queries,
+            exact=backend == "exact",
+        )  # fmt: skip
+    name = backend if isinstance(backend, str) else type(backend).__name__
+    return as_backend(backend), name
+
+
+def nearest_neighbours(
+    X: Features,
+    k: int,
+    *,
+    metric: str = "euclidean",
+    backend: str | Backend = "auto",
+    seed: int = 0,
+) -> Neighbours:
+    """The k nearest neighbours of every row of `X` among the other rows.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array, shape (n, d)
+        Finite features, n > k.
+    k : int
+        Number of neighbours.
+    metric, backend, seed
+        As in `knn_graph`.
+
+    Returns
+    -------
+    Neighbours
+    """
+    chosen, _ = resolve_backend(backend, X, metric)
+    points, metric = search_space(X, metric)
+    return _search(points, points, k, metric, chosen, seed, leave_out_self=True)
+
+
+def nearest_nodes(
+    X: Features,
+    queries: Features,
+    k: int,
+    *,
+    metric: str = "euclidean",
+    backend: str | Backend = "auto",
+    seed: int = 0,
+) -> Neighbours:
+    """The k rows of `X` nearest to every row of `queries`; an equal row is among them."""
+    chosen, _ = resolve_backend(backend, X, metric, queries.shape[0])
+    points, space = search_space(X, metric)
+    others, _ = search_space(queries, metric)
+    return _search(points, others, k, space, chosen, seed, leave_out_self=False)
+
+
+def _search(
+    points: Features,
+    queries: Features,
+    k: int,
+    metric: str,
+    backend: Backend,
+    seed: int,
+    *,
+    leave_out_self: bool,
+) -> Neighbours:
+    backend.check(points, metric)
+    searcher = backend.prepare(points, metric, seed)
+    exact: Searcher | None = None
+    m = queries.shape[0]
+    indices = np.empty((m, k), dtype=np.int32)
+    distances = np.empty((m, k))
+    for start in range(0, m, BLOCK):
+        rows = np.arange(start, min(start + BLOCK, m))
+        own = rows if leave_out_self else None
+        block = slice(start, start + BLOCK)
+        indices[block], distances[block] = _nearest(searcher, queries[block], k, own)
+        short = rows[~np.isfinite(distances[block, -1])]  # cells that held too few points
+        if short.size:
+            exact = exact or FaissFlat().prepare(points, metric, seed)
+            own = short if leave_out_self else None
+            indices[short], distances[short] = _nearest(exact, queries[short], k, own)
+    return Neighbours(indices, distances)
+
+
+def _nearest(
+    searcher: Searcher, queries: Features, k: int, own: IntArray | None
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest candidates of each query, by distance and then by index."""
+    indices, distances = searcher(queries, k if own is None else k + 1)
+    if own is not None:
+        # by index, not by distance: among coinciding points the first one need not be itself
+        distances[indices == own[:, None]] = np.inf
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
