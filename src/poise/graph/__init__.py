@@ -1,10 +1,10 @@
 """Similarity graphs: neighbour search, kernels, components, Laplacians, diagnostics."""
 
-from poise.graph.backends import Backend, backends
+from poise.graph.backend import Backend, backends
 from poise.graph.construction import Construction
 from poise.graph.epsilon import epsilon_graph
 from poise.graph.graph import Graph
-from poise.graph.kernels import Kernel, kernels
+from poise.graph.kernel import Kernel, kernels
 from poise.graph.knn import knn_graph
 from poise.graph.neighbours import Neighbours, Spacing
 from poise.graph.report import GraphReport

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from poise.graph.kernels import Kernel
+from poise.graph.kernel import Kernel
 
 
 @dataclass(frozen=True)

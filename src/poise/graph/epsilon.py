@@ -9,7 +9,7 @@ from poise.errors import GraphError, InputError
 from poise.graph.construction import Construction
 from poise.graph.features import check_features, is_sparse
 from poise.graph.graph import Graph
-from poise.graph.kernels import KernelLike, as_kernel, label
+from poise.graph.kernel import KernelLike, as_kernel, label
 from poise.graph.metrics import check_metric, search_space
 from poise.graph.neighbours import Spacing
 from poise.graph.radius import neighbours_within, sampled_density

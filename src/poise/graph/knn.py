@@ -6,11 +6,11 @@ import numpy as np
 from scipy import sparse
 
 from poise.errors import InputError
-from poise.graph.backends import Backend
+from poise.graph.backend import Backend
 from poise.graph.construction import Construction
 from poise.graph.features import check_features, is_sparse
 from poise.graph.graph import Graph
-from poise.graph.kernels import Kernel, KernelLike, Symmetrise, as_kernel, label
+from poise.graph.kernel import Kernel, KernelLike, Symmetrise, as_kernel, label
 from poise.graph.metrics import FloatArray, check_metric
 from poise.graph.neighbours import Neighbours
 from poise.graph.search import nearest_neighbours, resolve_backend

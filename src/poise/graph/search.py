@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poise.graph.backends import Backend, FaissFlat, Searcher, as_backend
+from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend
 from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours

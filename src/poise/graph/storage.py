@@ -15,7 +15,7 @@ from scipy import sparse
 from poise.errors import GraphError
 from poise.graph.construction import Construction
 from poise.graph.features import Features, is_sparse
-from poise.graph.kernels import kernels, registered_name
+from poise.graph.kernel import kernels, registered_name
 from poise.graph.neighbours import Neighbours, Spacing
 
 FORMAT = "poise-graph"

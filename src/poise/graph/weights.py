@@ -8,7 +8,7 @@ from scipy import sparse
 
 from poise.errors import GraphError
 from poise.graph.features import is_sparse
-from poise.graph.kernels import Symmetrise
+from poise.graph.kernel import Symmetrise
 
 SYMMETRY_TOLERANCE = 1e-6
 """Largest |w_ij - w_ji|, relative to the largest weight, that counts as rounding (float32)."""
