@@ -1,7 +1,9 @@
 """How a graph was made: what new points need to be joined to it in the same way."""
 
 from dataclasses import dataclass, field
+from math import inf
 
+from poise.errors import GraphError
 from poise.graph.kernel import Kernel
 
 
@@ -29,6 +31,15 @@ class Construction:
     k: int | None = None
     radius: float | None = None
     function: Kernel | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        by_k = self.radius is None and isinstance(self.k, int) and self.k >= 1
+        by_radius = self.k is None and isinstance(self.radius, float) and 0 < self.radius < inf
+        if not (by_k or by_radius):
+            raise GraphError(
+                f"a construction with k={self.k!r} and radius={self.radius!r}: give either a whole "
+                "number k >= 1 or a positive radius"
+            )
 
     def __str__(self) -> str:
         size = f"k={self.k}" if self.k is not None else f"radius={self.radius:g}"

@@ -63,6 +63,13 @@ class Graph:
                     "give one row per node, in the same order"
                 )
             set_once(self, "features", features)
+        lists, spacing = self.neighbours, self.spacing
+        if spacing is not None and {spacing.nearest.shape, spacing.scale.shape} != {
+            (self.n_nodes,)
+        }:
+            raise GraphError(f"the spacing does not belong to a graph of {self.n_nodes} nodes")
+        if lists is not None and not lists.fit(self.n_nodes):
+            raise GraphError(f"the neighbours do not belong to a graph of {self.n_nodes} nodes")
 
     @classmethod
     def from_weights(cls, weights: Any, features: Any = None) -> Self:

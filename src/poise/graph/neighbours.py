@@ -26,6 +26,13 @@ class Neighbours:
         self.indices.flags.writeable = False
         self.distances.flags.writeable = False
 
+    def fit(self, n: int) -> bool:
+        """Whether these can be the neighbours of n points."""
+        shape = self.indices.shape
+        if len(shape) != 2 or shape[0] != n or self.distances.shape != shape:
+            return False
+        return bool(((self.indices >= 0) & (self.indices < n)).all())
+
     def spacing(self) -> "Spacing":
         """Distance of each point to its nearest neighbour, and its scale."""
         return Spacing(self.distances[:, 0].copy(), self._scales())

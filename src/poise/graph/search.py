@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend
+from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend, backends
 from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours
@@ -50,8 +50,9 @@ def resolve_backend(
             n, d, metric, sparse=is_sparse(points), queries=queries,
             exact=backend == "exact",
         )  # fmt: skip
-    name = backend if isinstance(backend, str) else type(backend).__name__
-    return as_backend(backend), name
+    chosen = as_backend(backend)
+    same = (name for name in backends if type(backends.make(name)) is type(chosen))
+    return chosen, next(same, type(chosen).__name__)
 
 
 def nearest_neighbours(

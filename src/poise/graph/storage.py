@@ -3,13 +3,14 @@
 import json
 import os
 import uuid
-import zipfile
 import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 from scipy import sparse
 
 from poise.errors import GraphError
@@ -70,16 +71,16 @@ def read_graph(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """
     name = Path(path).name
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile) or "format" not in file.files:
+        with Path(path).open("rb") as stream, NpzFile(stream, allow_pickle=False) as file:
+            if "format" not in file.files:
                 raise GraphError(f"{name} is not a graph that poise saved: use Graph.save")
             arrays = {key: file[key] for key in file.files}
         return _parts(arrays, name)
     except FileNotFoundError:
         raise GraphError(f"there is no file {str(path)!r}: check the path") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, GraphError):
-            raise
+    except GraphError:
+        raise
+    except (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error) as error:
         reason = " ".join(str(error).split())
         raise GraphError(
             f"{name} cannot be read as a graph, it is damaged or not a graph ({reason}): build the "

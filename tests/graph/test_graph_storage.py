@@ -1,0 +1,206 @@
+"""Graph.save and Graph.load: a round trip without pickle, and files that are not graphs."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from poise.errors import GraphError
+from poise.graph import Graph, epsilon_graph, kernels, knn_graph
+
+X = np.random.default_rng(0).normal(size=(80, 4)).astype(np.float32)
+
+
+def assert_equal_graphs(one, other):
+    assert one.fingerprint == other.fingerprint
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(one.weights, part), getattr(other.weights, part))
+    assert one.construction == other.construction
+    assert (one.features is None) == (other.features is None)
+    if one.features is not None:
+        assert one.features.dtype == other.features.dtype
+        assert abs(one.features - other.features).max() == 0
+    for name in ("neighbours", "spacing"):
+        mine, its = getattr(one, name), getattr(other, name)
+        assert (mine is None) == (its is None)
+        if mine is not None:
+            for field in vars(mine):
+                np.testing.assert_array_equal(getattr(mine, field), getattr(its, field))
+    assert one.report() == other.report()
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        knn_graph(X, 5),
+        knn_graph(X, 5, keep_neighbours=True, metric="cosine", kernel="symmetric"),
+        knn_graph(X.astype(np.float64), 5, keep_features=False),
+        knn_graph(sparse.csr_array(np.where(X > 0, X, 0)), 5),
+        epsilon_graph(X, 1.5),
+        Graph.from_weights(np.zeros((3, 3))),
+        Graph.from_weights(knn_graph(X, 5).weights, X),
+    ],
+)
+def test_round_trip(graph, tmp_path):
+    path = tmp_path / "graph.npz"
+    graph.save(path)
+    loaded = Graph.load(path)
+    assert_equal_graphs(graph, loaded)
+    assert not loaded.weights.data.flags.writeable
+    if graph.features is not None and graph.construction is not None:
+        new = graph.features[:6]
+        before, after = graph.out_of_sample_weights(new), loaded.out_of_sample_weights(new)
+        assert abs(before - after).max() == 0
+
+
+def test_the_file_holds_no_objects(tmp_path):
+    path = tmp_path / "graph.npz"
+    knn_graph(X, 5, keep_neighbours=True, kernel=lambda t: np.exp(-t)).save(str(path))
+    with np.load(path, allow_pickle=False) as file:
+        assert all(file[name].dtype.kind in "fiuU" for name in file.files)
+        assert int(file["version"]) == 1
+
+
+def test_a_function_is_saved_by_name_only(tmp_path):
+    def gaussian(t):  # the name of a registered kernel, but not that kernel
+        return np.exp(-t)
+
+    graph = knn_graph(X, 5, kernel=gaussian)
+    graph.save(tmp_path / "graph.npz")
+    loaded = Graph.load(tmp_path / "graph.npz")
+    assert loaded.fingerprint == graph.fingerprint
+    assert loaded.construction.kernel == "gaussian"
+    with pytest.raises(GraphError, match="'gaussian' was a function and a file holds no code"):
+        loaded.out_of_sample_weights(X[:2])
+    loaded.save(tmp_path / "again.npz")
+    assert Graph.load(tmp_path / "again.npz").construction.function is None
+
+
+def test_a_kernel_of_ones_own_returns_under_its_name(tmp_path, monkeypatch):
+    from dataclasses import dataclass
+
+    from poise.graph import Kernel
+
+    monkeypatch.setattr(kernels, "_factories", dict(kernels._factories))
+
+    @kernels.register("tenth")
+    @dataclass(frozen=True)
+    class Tenth(Kernel):
+        """0.1 for every neighbour."""
+
+        def __call__(self, d, s, r):
+            return np.full(d.shape, 0.1)
+
+    knn_graph(X, 5, kernel="tenth").save(tmp_path / "graph.npz")
+    assert Graph.load(tmp_path / "graph.npz").construction.function == Tenth()
+    monkeypatch.undo()
+    with pytest.raises(GraphError, match="'tenth'"):
+        Graph.load(tmp_path / "graph.npz").out_of_sample_weights(X[:2])
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "graph.npz"
+    graph = knn_graph(X, 5)
+    graph.save(path)
+    before = path.read_bytes()
+
+    def fail(file, **arrays):
+        file.write(b"half of it")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OSError, match="disk full"):
+        knn_graph(X, 6).save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+I80 = np.full((80, 2), 80)  # one more than the last node
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def good_arrays():
+    graph = knn_graph(X, 5)
+    parts = {part: getattr(graph.weights, part) for part in ("data", "indices", "indptr")}
+    return {
+        "format": np.array("poise-graph"),
+        "version": np.array(1),
+        "fingerprint": np.array(graph.fingerprint),
+        **{f"weights.{name}": value for name, value in parts.items()},
+        "weights.shape": np.array(graph.weights.shape),
+    }
+
+
+def changed(**arrays):
+    return npz(**(good_arrays() | arrays))
+
+
+def npy():
+    buffer = io.BytesIO()
+    np.save(buffer, X)
+    return buffer.getvalue()
+
+
+def scipy_npz():
+    buffer = io.BytesIO()
+    sparse.save_npz(buffer, sparse.eye_array(4).tocsr())
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "cannot be read"),
+        (b"hello, this is a text", "cannot be read"),
+        (npz(X=X), "not a graph that poise saved"),
+        (npy(), "cannot be read"),
+        (scipy_npz(), "not a graph that poise saved"),
+        (changed(format=np.array("other")), "not a graph that poise saved"),
+        (changed(version=np.array(99)), "update poise"),
+        (npz(format=np.array("poise-graph"), version=np.array(1)), "cannot be read"),
+        (changed()[:-300], "cannot be read"),
+        (changed(**{"weights.data": good_arrays()["weights.data"] * 2}), "damaged"),
+        (changed(**{"weights.indices": good_arrays()["weights.indices"] + 9}), "cannot be read"),
+        (changed(**{"weights.data": -good_arrays()["weights.data"]}), "negative"),
+        (changed(**{"spacing.nearest": np.ones(3), "spacing.scale": np.ones(3)}), "spacing"),
+        (changed(**{"neighbours.indices": I80, "neighbours.distances": I80 * 1.0}), "neighbours"),
+        (changed(construction=np.array("{")), "cannot be read"),
+        (changed(construction=np.array("{}")), "cannot be read"),
+        (changed(construction=np.array('{"registered": true, "kernel": "gaussian"}')), "cannot"),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_saved_graph_is_refused(content, words, tmp_path):
+    path = tmp_path / "graph.npz"
+    path.write_bytes(content)
+    with pytest.raises(GraphError) as caught:
+        Graph.load(path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_pickles_are_never_opened(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("a pickle was opened",))
+
+    for name, content in (
+        ("plain.npz", pickle.dumps(Trap())),
+        ("inside.npz", changed(construction=np.array([Trap()], dtype=object))),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(GraphError, match="cannot be read"):
+            Graph.load(tmp_path / name)
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(GraphError, match="there is no file"):
+        Graph.load(tmp_path / "missing.npz")
+    with pytest.raises(GraphError, match="cannot be read"):
+        Graph.load(tmp_path)
