@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
 #: Groups at most. More groups mean fewer steps, but a dense inverse of this size per operator.
-MAX_GROUPS = 400
+MAX_GROUPS = 256
 #: A group of fewer nodes than this on average is not worth its share of the dense inverse.
 MIN_NODES_PER_GROUP = 32
 

@@ -20,10 +20,10 @@ Backend = Literal["compiled", "scipy"]
 RTOL = 1e-7
 MAX_STEPS = 5_000
 #: Columns solved together: more do not fit in the cache, fewer do not share enough of it.
-BLOCK = 12
+BLOCK = 8
 #: A diagonal this strong (median of q/(d + q) over the free nodes) leaves Jacobi nothing to gain
 #: from the coarse space.
-STRONG_DIAGONAL = 0.02
+STRONG_DIAGONAL = 0.1
 
 
 def solve(
