@@ -1,5 +1,7 @@
 """``poise bench``: poise against others, side by side in one run."""
 
+from importlib import import_module
+
 import click
 
 
@@ -26,6 +28,6 @@ def engine(as_json: bool) -> None:
       poise bench engine
       poise bench engine --json
     """
-    from poise.experiments.bench_engine import main
+    main = import_module("poise.experiments.bench_engine").main
 
     main(as_json=as_json)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--trials",
     type=click.IntRange(1, 1000),
-    default=10,
+    default=5,
     show_default=True,
     help="Repetitions, each from another first label.",
 )

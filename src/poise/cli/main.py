@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import click
 
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         outcome = cli.main(arguments, prog_name="poise", standalone_mode=False)
         sys.stdout.flush()
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else "poise"
+        path = error.ctx.command_path if error.ctx else named_command(arguments)
         message = sentence(error.format_message())
         stop(USER_MISTAKE, f"{message}{'' if message.endswith('?') else ';'} try '{path} --help'")
     except click.ClickException as error:
@@ -79,6 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             USER_MISTAKE if mistake else FAILED, f"{sentence(error.strerror or str(error))}{where}"
         )
     sys.exit(outcome if isinstance(outcome, int) else OK)
+
+
+def named_command(arguments: Sequence[str] | None) -> str:
+    """The command that `arguments` name, as far as they do: where to look for help."""
+    path, command = "poise", cast(click.Command, cli)
+    for word in sys.argv[1:] if arguments is None else arguments:
+        if not isinstance(command, click.Group) or word not in command.commands:
+            break
+        path, command = f"{path} {word}", command.commands[word]
+    return path
 
 
 def sentence(message: str) -> str:

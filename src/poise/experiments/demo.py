@@ -27,12 +27,11 @@ Begin = Callable[[str], Callable[[int, int], None]]
 class Settings:
     """What the demonstration can vary. Trial t draws its first label with seed ``seed + t``."""
 
-    trials: int = 10
+    trials: int = 5
     budget: int = 100
     seed: int = 0
     k: int = 10
     tau: float = 1e-3
-    predict_tau: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,7 @@ def run_demo(settings: Settings, begin: Begin = lambda step: lambda done, total:
             digits,
             acquisition=method,
             tau=settings.tau,
-            predict_tau=settings.predict_tau,
+            predict_tau=None,  # predict in the model that asks: one model to look at, one to solve
             budget=settings.budget,
             seeds=seeds,
             initial=1,

@@ -158,8 +158,7 @@ def _numbers_and_next(demo: Demo) -> str:
     described: dict[str, object] = {
         "Data": f"scikit-learn's digits, {len(demo.digits):,} images of 8 x 8 pixels",
         "Graph": f"{settings.k} nearest neighbours, Gaussian weights",
-        "Model": f"PWLL-tau: asks with tau = {settings.tau:g}, predicts with "
-        f"tau = {settings.predict_tau:g}",
+        "Model": f"PWLL-tau with tau = {settings.tau:g}, for the questions and the predictions",
         "Trials": f"{settings.trials}, seeds {settings.seed} to "
         f"{settings.seed + settings.trials - 1}",
         "Questions": f"{settings.budget} after the first label",

@@ -59,11 +59,12 @@ def ticks(low: float, high: float, wanted: int = 6) -> NDArray[np.float64]:
     if not low < high:
         raise InputError(f"an axis needs low < high, got {low:g} and {high:g}")
     rough = (high - low) / wanted
-    power = 10.0 ** np.floor(np.log10(rough))
+    power = float(10.0 ** np.floor(np.log10(rough)))
     # The slack keeps rounding from pushing an exact fit, as 100 / 5 = 20, to the next step.
     step = power * next(round_ for round_ in (1, 2, 5, 10) if round_ * power >= rough * (1 - 1e-9))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    return np.arange(first, last + 1) * step + 0.0  # never "-0"
+    found: NDArray[np.float64] = np.arange(first, last + 1) * step + 0.0  # never "-0"
+    return found
 
 
 def line_chart(series: Sequence[Series], *, title: str, description: str, x: Axis, y: Axis) -> str:
