@@ -1,4 +1,4 @@
-"""Coarse matrices of restricted, shifted Laplacians: the small half of the two-level preconditioner.
+"""Coarse matrices of restricted, shifted Laplacians: half of the two-level preconditioner.
 
 ``M^-1 = D^-1 + Z (Z^T A Z)^-1 Z^T`` for ``A = (L + diag(q))`` on the free nodes, `D` its diagonal
 and `Z` the indicators of the groups (`aggregates.py`).

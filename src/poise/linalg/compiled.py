@@ -26,8 +26,8 @@ from poise.linalg.status import Floats, Ints
 # instead of 69 ms. Read when numba starts its threads, so it is set before; a user's choice stays.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import numba  # noqa: E402
-from numba import prange  # noqa: E402
+import numba
+from numba import prange
 
 #: Below this many multiplications a step, waking a second thread costs more than it saves.
 SERIAL_WORK = 100_000
@@ -53,15 +53,16 @@ def _straight_line_vectorised() -> Iterator[None]:
     It puts the four columns of the product into one register: 1.04 ms instead of 1.87 ms for four
     columns of 37,631 points, the same as for one. Set only while the product is compiled.
     """
-    before = numba.config.SLP_VECTORIZE
-    numba.config.SLP_VECTORIZE = 1
+    config: Any = numba.config
+    before = config.SLP_VECTORIZE
+    config.SLP_VECTORIZE = 1
     try:
         yield
     finally:
-        numba.config.SLP_VECTORIZE = before
+        config.SLP_VECTORIZE = before
 
 
-def _operator(indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, sums):  # type: ignore[no-untyped-def]
+def _product(indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, sums):  # type: ignore[no-untyped-def]
     """``Q = (L + diag(q)) P`` on the free nodes, 0 elsewhere; per range the sums of ``P * Q``."""
     n_columns = P.shape[0]
     for g in prange(len(ranges) - 1):
@@ -110,19 +111,19 @@ def _operator(indptr, indices, data, ranges, diagonal, inverse, operator, gather
 
 
 with _straight_line_vectorised():
-    _operator = numba.njit(
+    _operator: Any = numba.njit(
         "void(uint32[::1], uint32[::1], float64[::1], int64[::1], float64[:, ::1], "
         "float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
         "float64[:, ::1])",
         parallel=True,
         cache=True,
         error_model="numpy",
-    )(_operator)
+    )(_product)
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
-    """``X += alpha P``, ``R -= alpha Q``, and per range the sums of Z^2, Z R and R, Z = R / diagonal."""
+    """``X += alpha P``, ``R -= alpha Q``; per range the sums of Z^2, Z R and R, Z = R/diagonal."""
     for g in prange(len(ranges) - 1):
         for j in range(P.shape[0]):
             k = operator[j]

@@ -71,7 +71,7 @@ class PreparedLaplacian:
         flat = np.bincount(
             rows[inside] * m + columns[inside], weights=self.weights.data[inside], minlength=m * m
         )
-        E = -flat.reshape(m, m)
+        E: Floats = -flat.reshape(m, m).astype(np.float64, copy=False)
         E[np.diag_indices(m)] += np.bincount(
             self.group[grouped], weights=self.degrees[grouped], minlength=m
         )
@@ -106,7 +106,7 @@ def prepare(
 ) -> PreparedLaplacian:
     """Lay out the Laplacian of symmetric non-negative `weights` (zero diagonal) for solving."""
     if components is None:
-        components = connected_components(weights, directed=False)[1]
+        components = connected_components(weights, directed=False)[1].astype(np.int64)
     components = np.asarray(components, dtype=np.int64)
     n = weights.shape[0]
     group = aggregate(weights, components)

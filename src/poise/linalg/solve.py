@@ -1,4 +1,4 @@
-"""Solve ``(L + diag(q)) x = b`` on the free nodes, for many right-hand sides and operators at once."""
+"""Solve ``(L + diag(q)) x = b`` on the free nodes, for many columns and operators at once."""
 
 from typing import Literal, get_args
 
@@ -111,12 +111,20 @@ def solve(
         )
     else:
         X, status, steps, norm = _reference(
-            prepared, diagonal, inverse, which, coarse, B, X, target, max_steps, sweep, preconditioner
+            prepared,
+            diagonal,
+            inverse,
+            which,
+            coarse,
+            B,
+            X,
+            target,
+            max_steps,
+            sweep,
+            preconditioner,
         )
     _centre(prepared, X, kernel[:, which])
-    return Solution(
-        X[:, 0] if flat else X, status, steps, norm / np.where(scale > 0, scale, 1.0)
-    )
+    return Solution(X[:, 0] if flat else X, status, steps, norm / np.where(scale > 0, scale, 1.0))
 
 
 def choose_preconditioner(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> Preconditioner:

@@ -44,7 +44,8 @@ class Solution:
     value : (n, J) array
     status : (J,) array of `Status` values
     steps : (J,) array, iterations of each column
-    residual : (J,) array, final residual relative to the right-hand side, both divided by the diagonal
+    residual : (J,) array, final residual relative to the right-hand side, both divided by the
+        diagonal
     """
 
     value: Floats
@@ -61,7 +62,8 @@ class Solution:
         if not self.converged:
             column = int(np.argmax(self.status))
             raise ConvergenceError(
-                f"column {column} of the solve ended after {self.steps[column]} steps with relative "
-                f"residual {self.residual[column]:.1e}: {Status(self.status[column]).remedy}"
+                f"column {column} of the solve ended after {self.steps[column]} steps with "
+                f"relative residual {self.residual[column]:.1e}: "
+                f"{Status(self.status[column]).remedy}"
             )
         return self

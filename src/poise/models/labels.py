@@ -62,7 +62,7 @@ class Labels:
 
 
 def as_label(value: Any) -> Label:
-    """`value` as a class: NumPy scalars become Python's; anything but text, int, bool is refused."""
+    """`value` as a class: NumPy scalars become Python's; only text, int and bool are allowed."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (str, int)):  # bool is an int
@@ -86,7 +86,9 @@ def check_classes(classes: Iterable[Label]) -> None:
 def as_node(value: Any, n_nodes: int) -> int:
     """`value` as a node number, or a `NodeIndexError`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise NodeIndexError(f"a node is named by a whole number from 0 to {n_nodes - 1}, got {value!r}")
+        raise NodeIndexError(
+            f"a node is named by a whole number from 0 to {n_nodes - 1}, got {value!r}"
+        )
     if not 0 <= value < n_nodes:
         raise NodeIndexError(
             f"there is no node {value}: the graph has nodes 0 to {n_nodes - 1} "

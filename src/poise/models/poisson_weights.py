@@ -14,9 +14,7 @@ from poise.models.components import laplacian
 SHIFT = 1e-5
 
 
-def poisson_weights(
-    graph: Graph, constrained: Sequence[Ints], *, shift: float = SHIFT
-) -> Floats:
+def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float = SHIFT) -> Floats:
     """Solve the graph Poisson equation for several sets of constrained nodes at once.
 
     Per component c with N_c nodes, m_c of them constrained (paper, eq. gamma_eq_discrete;

@@ -45,7 +45,7 @@ class ScoreResult:
     @cached_property
     def norms(self) -> Floats:
         """(n,) Euclidean norm of each row of the scores."""
-        return np.sqrt(np.einsum("ij,ij->i", self.scores, self.scores))
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.scores, self.scores)))
 
 
 def normalise_scores(scores: Floats, known: Bools, fallback: Floats) -> Floats:
