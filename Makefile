@@ -73,7 +73,7 @@ $(READY): pyproject.toml $(LOCK)
 	    "try make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "poise needs Python's venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
-	@echo "Installing into .venv (only this once; a minute or two)"
+	@echo "Installing into .venv (a minute or two the first time)"
 	@$(PIP) install --require-hashes -r $(LOCK)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
