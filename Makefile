@@ -59,7 +59,7 @@ lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allow
 	  -o .venv/lowest.txt pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -r .venv/lowest.txt graphlearning hypothesis playwright pytest pytest-xdist -e .
+	  -r .venv/lowest.txt graphlearning hypothesis playwright pytest -e .
 	.venv-lowest/bin/python -m pytest
 
 clean: ## remove everything that make made

@@ -27,7 +27,7 @@ def main() -> None:
             page.goto(PAGE.as_uri())
             strip = page.locator(".strip").first.locator("..").bounding_box()
             assert strip is not None
-            height = strip["y"] + strip["height"] + 24
+            height = strip["y"] + strip["height"] + 10  # short of the next card
             page.screenshot(
                 path=HERE / f"demo-{scheme}.png",
                 full_page=True,
