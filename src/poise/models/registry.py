@@ -1,12 +1,11 @@
 """The table of models: name -> score function ``(graph, labels, **parameters) -> ScoreResult``."""
 
-from typing import Any
-
 from poise.errors import LabelError
 from poise.models.labels import Labels
+from poise.models.result import ScoreResult
 from poise.registry import Registry
 
-models: Registry[Any] = Registry("model")
+models: Registry[ScoreResult] = Registry("model")
 
 
 def check_labels(labels: Labels) -> None:

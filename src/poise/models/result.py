@@ -34,13 +34,14 @@ class ScoreResult:
         """(n,) column of the predicted class: ``argmax_c u_c(x)``."""
         if not self.classes:
             return np.full(len(self.scores), -1, dtype=np.int64)
-        best = np.argmax(self.scores, axis=1)
-        return np.where(self.reached, best, int(np.argmax(self.fallback)))
+        # With a large tau the scores of far nodes are zero: that is not the first class either.
+        known = self.reached & self.scores.any(axis=1)
+        return np.where(known, np.argmax(self.scores, axis=1), int(np.argmax(self.fallback)))
 
     @cached_property
     def probabilities(self) -> Floats:
         """(n, C) rows that sum to one; see `normalise_scores`."""
-        return normalise_scores(self.scores, self.reached, self.fallback)
+        return normalise_scores(self.scores, self.reached, self.fallback, sign_unit(self.scores))
 
     @cached_property
     def norms(self) -> Floats:
@@ -48,23 +49,26 @@ class ScoreResult:
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.scores, self.scores)))
 
 
-def normalise_scores(scores: Floats, known: Bools, fallback: Floats) -> Floats:
+def sign_unit(scores: Floats) -> float:
+    """Mean size of scores with signs, 0 for scores that are all non-negative."""
+    return float(np.abs(scores).mean()) if scores.min(initial=0.0) < 0 else 0.0
+
+
+def normalise_scores(scores: Floats, known: Bools, fallback: Floats, unit: float = 0.0) -> Floats:
     """Rows of `scores` as probabilities.
 
-    Non-negative scores (every model but Poisson learning) are divided by their sum. Scores with
-    signs go through a softmax whose unit is their mean size. Rows that are all zero or not
-    `known` get `fallback`.
+    Non-negative scores (every model but Poisson learning, unit = 0) are divided by their sum.
+    Scores with signs go through a softmax in units of `unit`, see `sign_unit`. Rows that are all
+    zero or not `known` get `fallback`.
     """
     if scores.shape[1] == 0:
         return scores.copy()
-    if scores.min(initial=0.0) < 0:
-        unit = np.abs(scores).mean() or 1.0
-        shifted = (scores - scores.max(axis=1, keepdims=True)) / unit
-        positive = np.exp(np.maximum(shifted, -500.0))
+    largest = scores.max(axis=1, keepdims=True)
+    if unit > 0:
+        positive = np.exp(np.maximum((scores - largest) / unit, -500.0))
     else:
         # Tiny rows are scaled up first: their sum may be subnormal.
-        largest = scores.max(axis=1, keepdims=True)
         positive = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0)
     total = positive.sum(axis=1, keepdims=True)
-    rows = known & (total[:, 0] > 0)
+    rows = known & scores.any(axis=1)
     return np.where(rows[:, None], positive / np.where(total > 0, total, 1.0), fallback)

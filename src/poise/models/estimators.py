@@ -1,0 +1,343 @@
+"""The models as scikit-learn classifiers: `fit` on points or a graph, -1 for "not labelled".
+
+Each is a shell over the pure function of the same model; what they share is in `GraphClassifier`.
+"""
+
+from abc import ABCMeta, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from poise.errors import FeatureError, GraphError
+from poise.graph import Graph, knn_graph
+from poise.graph.features import check_features
+from poise.graph.kernel import KernelLike
+from poise.linalg.status import Bools, Floats
+from poise.models.labels import Labels
+from poise.models.laplace import laplace
+from poise.models.poisson import poisson
+from poise.models.poisson_weights import SHIFT
+from poise.models.priors import check_priors, predict_with_priors, warn_if_missed, weighted
+from poise.models.properly_weighted import properly_weighted
+from poise.models.pwll import pwll
+from poise.models.result import ScoreResult, normalise_scores, sign_unit
+from poise.models.targets import read_targets
+from poise.models.wnll import wnll
+
+
+class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the classifiers that spread a few labels over a graph.
+
+    Parameters
+    ----------
+    k : int
+        Neighbours of each point in the graph that `fit` builds; n - 1 where there are only n <= k
+        points. Ignored, with `metric` and `kernel`, by a fit on a `Graph`.
+    metric, kernel
+        As in `poise.knn_graph`; for its other options build the graph first and fit on it.
+    class_priors : mapping of class to share, or array in the order of `classes_`, optional
+        The shares that the classes are known to have. The predictions of the points fitted on then
+        have these shares as closely as the scores allow (`poise.models.priors`).
+
+    Attributes
+    ----------
+    classes_ : (C,) array, the classes in ascending order
+    graph_ : Graph
+    scores_ : (n, C) array `u` of the points fitted on
+    transduction_ : (n,) array, their predicted classes
+    label_distributions_ : (n, C) array, their probabilities
+    reached_ : (n,) mask of the points in components that hold a label; the others get the most
+        frequent class among the labels (or the one with the largest prior)
+    log_class_weights_ : (C,) array, what `class_priors` add to the logarithms of the probabilities
+    n_features_in_ : int, where there are features
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int = 20,
+        metric: str = "euclidean",
+        kernel: KernelLike = "gaussian",
+        class_priors: Any = None,
+    ) -> None:
+        self.k = k
+        self.metric = metric
+        self.kernel = kernel
+        self.class_priors = class_priors
+
+    @abstractmethod
+    def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
+        """The scores of this model with this estimator's parameters."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Spread the labels in `y` over `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse, shape (n, d), or Graph with n nodes
+        y : array-like, shape (n,)
+            The class of each point: whole numbers, text or truth values. Not labelled are -1, and
+            in arrays of text or objects also "-1" (what NumPy makes of -1 among text), None and
+            NaN (what pandas makes of a missing value).
+        """
+        if isinstance(X, Graph):
+            graph = X
+            for name in ("n_features_in_", "feature_names_in_"):  # of a fit before this one
+                if hasattr(self, name):
+                    delattr(self, name)
+            if graph.features is not None:
+                self.n_features_in_ = graph.features.shape[1]
+        else:
+            features = self._features(X, reset=True)
+            k: Any = self.k
+            if isinstance(k, int | np.integer):
+                k = min(k, features.shape[0] - 1)
+            graph = knn_graph(features, k, metric=self.metric, kernel=self.kernel)
+        labels, self.classes_ = read_targets(y, graph.n_nodes)
+        result = self._model(graph, labels)
+        self.graph_, self.scores_, self.reached_ = graph, result.scores, result.reached
+        self._unit, self._fallback = sign_unit(result.scores), result.fallback
+        self.log_class_weights_ = np.zeros(len(self.classes_))
+        if self.class_priors is not None:
+            priors = check_priors(self.class_priors, self.classes_.tolist())
+            match = predict_with_priors(result, priors)
+            warn_if_missed(match, priors, self.classes_.tolist())
+            self.log_class_weights_, self._fallback = match.log_weights, priors
+        self.label_distributions_ = self._probabilities(self.scores_, self.reached_)
+        self.transduction_ = self.classes_[np.argmax(self.label_distributions_, axis=1)]
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Classes of new points, or of the nodes of the graph fitted on: `predict_proba`'s largest.
+
+        Returns
+        -------
+        (m,) array
+        """
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, from the kernel-weighted mean of the neighbours' scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse, shape (m, d), or the Graph fitted on
+            New points take the scores of their k nearest points (`Graph.out_of_sample_weights`); a
+            point that was fitted on is treated as a new one, so that neighbours have a say. For a
+            graph, the nodes' own scores are used.
+
+        Returns
+        -------
+        (m, C) array
+            Rows sum to one. Scores are divided by their sum; those of Poisson learning, which have
+            signs, go through a softmax.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Graph):
+            if X is not self.graph_ and X.fingerprint != self.graph_.fingerprint:
+                raise GraphError(
+                    f"{X!r} is not the graph that this model was fitted on, {self.graph_!r}: "
+                    "a transductive model knows that graph only, fit it again or pass points"
+                )
+            return self.label_distributions_.copy()
+        if self.graph_.features is None:
+            raise GraphError(
+                "this model was fitted on a graph that holds no features, so new points cannot be "
+                "placed in it: fit on points, or on knn_graph(X, keep_features=True)"
+            )
+        weights = self.graph_.out_of_sample_weights(self._features(X, reset=False))
+        return self._probabilities(weights @ self.scores_, weights @ self.reached_ > 0)
+
+    def _probabilities(self, scores: Floats, known: Bools) -> Floats:
+        rows = normalise_scores(scores, known, self._fallback, self._unit)
+        return weighted(rows, self.log_class_weights_, known & scores.any(axis=1))
+
+    def _features(self, X: Any, *, reset: bool) -> Any:
+        features = check_features(X, minimum=2 if reset else 1)
+        try:  # names and number of the columns
+            validate_data(
+                self, X if hasattr(X, "columns") else features, reset=reset, skip_check_array=True
+            )
+        except ValueError as error:
+            raise FeatureError(" ".join(str(error).split())) from None
+        return features
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class PWLL(GraphClassifier):
+    """Poisson reweighted Laplace learning, with decay `tau`: the model of the paper.
+
+    Parameters
+    ----------
+    tau : float >= 0
+        Decay of the scores away from the labels; 0 predicts best.
+    shift : float > 0
+        Smallest Poisson weight.
+    k, metric, kernel, class_priors
+        See `GraphClassifier`.
+
+    See Also
+    --------
+    poise.models.pwll : formula and reference
+
+    Notes
+    -----
+    -1 can be no class of any of these classifiers: as elsewhere in scikit-learn's semi-supervised
+    learning it says "not labelled".
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> y = digits.copy()
+    >>> y[50:] = -1
+    >>> model = poise.PWLL().fit(X, y)
+    >>> bool((model.transduction_[50:] == digits[50:]).mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.0,
+        shift: float = SHIFT,
+        *,
+        k: int = 20,
+        metric: str = "euclidean",
+        kernel: KernelLike = "gaussian",
+        class_priors: Any = None,
+    ) -> None:
+        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        self.tau = tau
+        self.shift = shift
+
+    def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
+        return pwll(graph, labels, tau=self.tau, shift=self.shift)
+
+
+class LaplaceLearning(GraphClassifier):
+    """Laplace learning: labels extended harmonically, degenerate at low label rates.
+
+    Parameters
+    ----------
+    tau : float >= 0
+        Decay of the scores away from the labels.
+    k, metric, kernel, class_priors
+        See `GraphClassifier`. With priors the degeneracy at low label rates mostly goes away.
+
+    See Also
+    --------
+    poise.models.laplace : formula and reference
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.0,
+        *,
+        k: int = 20,
+        metric: str = "euclidean",
+        kernel: KernelLike = "gaussian",
+        class_priors: Any = None,
+    ) -> None:
+        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        self.tau = tau
+
+    def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
+        return laplace(graph, labels, tau=self.tau)
+
+
+class PoissonLearning(GraphClassifier):
+    """Poisson learning: labels as sources and sinks; the scores have signs.
+
+    Parameters
+    ----------
+    k, metric, kernel, class_priors
+        See `GraphClassifier`.
+
+    See Also
+    --------
+    poise.models.poisson : formula and reference
+    """
+
+    def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
+        return poisson(graph, labels)
+
+
+class WNLL(GraphClassifier):
+    """Weighted nonlocal Laplacian: edges at labelled nodes count n/m times.
+
+    Parameters
+    ----------
+    tau : float >= 0
+        Decay of the scores away from the labels.
+    k, metric, kernel, class_priors
+        See `GraphClassifier`.
+
+    See Also
+    --------
+    poise.models.wnll : formula and reference
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.0,
+        *,
+        k: int = 20,
+        metric: str = "euclidean",
+        kernel: KernelLike = "gaussian",
+        class_priors: Any = None,
+    ) -> None:
+        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        self.tau = tau
+
+    def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
+        return wnll(graph, labels, tau=self.tau)
+
+
+class ProperlyWeighted(GraphClassifier):
+    """Properly weighted Laplacian: edges weighted by a power of the distance to the labels.
+
+    Parameters
+    ----------
+    alpha, zeta, radius : float
+        Exponent, largest weight and length of the weighting.
+    tau : float >= 0
+        Decay of the scores away from the labels.
+    k, metric, kernel, class_priors
+        See `GraphClassifier`. A graph to fit on must hold its features.
+
+    See Also
+    --------
+    poise.models.properly_weighted : formula and reference
+    """
+
+    def __init__(
+        self,
+        alpha: float = 2.0,
+        zeta: float = 1e7,
+        radius: float = 0.1,
+        tau: float = 0.0,
+        *,
+        k: int = 20,
+        metric: str = "euclidean",
+        kernel: KernelLike = "gaussian",
+        class_priors: Any = None,
+    ) -> None:
+        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        self.alpha = alpha
+        self.zeta = zeta
+        self.radius = radius
+        self.tau = tau
+
+    def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
+        return properly_weighted(
+            graph, labels, alpha=self.alpha, zeta=self.zeta, radius=self.radius, tau=self.tau
+        )
