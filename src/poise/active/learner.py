@@ -47,6 +47,9 @@ class Learner:
     shift : float
         Smallest Poisson weight.
     seed : int
+    anticipate : bool
+        Give every open question a column of its own, so that its answer costs no solve. False
+        waits for the answer and solves a column less: for simulations, where nobody waits.
     classes : sequence, optional
         Classes known beforehand, in the order wanted; others may still appear.
 
@@ -72,6 +75,7 @@ class Learner:
         predict_tau: float | None = 0.0,
         shift: float = SHIFT,
         seed: int = 0,
+        anticipate: bool = True,
         classes: Iterable[Any] = (),
     ) -> None:
         if not isinstance(graph, Graph):
@@ -88,7 +92,8 @@ class Learner:
         self.predict_tau = None if predict_tau is None else check_tau(predict_tau, "predict_tau")
         self.shift = shift
         self.seed = int(seed)
-        self._session = Session(graph.n_nodes, labels or {}, classes)
+        self.anticipate = bool(anticipate)
+        self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
         self._solving = threading.RLock()
 
@@ -235,6 +240,7 @@ class Learner:
             "predict_tau": self.predict_tau,
             "shift": self.shift,
             "seed": self.seed,
+            "anticipate": self.anticipate,
         }
 
     # How it decides -------------------------------------------------------------------------

@@ -70,13 +70,14 @@ def load(graph: Graph, text: str, replacements: dict[str, Any]) -> tuple[dict[st
         if name in replacements:
             continue
         settings[name] = _rebuild(name, value) if name in _registries else value
-    session = Session(graph.n_nodes, given, known)
+    settings |= replacements
+    session = Session(graph.n_nodes, given, known, anticipate=settings.get("anticipate", True))
     try:
         for event in events:
             _replay(session, event)
     except PoiseError as error:
         raise InputError(f"the saved learner's events contradict each other: {error}") from None
-    return settings | replacements, session
+    return settings, session
 
 
 def _replay(session: Session, event: Event) -> None:

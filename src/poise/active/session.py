@@ -51,6 +51,7 @@ class State:
     own : nodes that have a column of their own: those pending when the set of constrained nodes
         last changed. An answered one stays until the next change, so that its answer is an
         addition of columns, not a solve, and comes out the same whether or not it was prepared.
+    anticipate : False leaves no answered node a column of its own
     own_before : the same for the labelled nodes alone, while questions are open
     skipped : node -> number of answers at which it may be asked again
     excluded : nodes never asked
@@ -59,6 +60,7 @@ class State:
     """
 
     n_nodes: int
+    anticipate: bool = True
     labels: dict[int, Label] = field(default_factory=dict)
     classes: dict[Label, int] = field(default_factory=dict)
     pending: dict[int, tuple[float, ...]] = field(default_factory=dict)
@@ -112,7 +114,7 @@ class State:
                     self.pending.pop(node, None)
                     self.skipped.pop(node, None)
                     self.excluded.pop(node, None)
-        if set(self.labels) | set(self.pending) != constrained:
+        if not self.anticipate or set(self.labels) | set(self.pending) != constrained:
             self.own = tuple(self.pending)
 
     def problem(self, tau: float, shift: float, *, with_pending: bool = True) -> "Question":
@@ -142,8 +144,15 @@ class Question:
 class Session:
     """Events with their state; checks what comes in, and undoes without limit."""
 
-    def __init__(self, n_nodes: int, given: Mapping[Any, Any], classes: Iterable[Any] = ()) -> None:
-        self.n_nodes = n_nodes
+    def __init__(
+        self,
+        n_nodes: int,
+        given: Mapping[Any, Any],
+        classes: Iterable[Any] = (),
+        *,
+        anticipate: bool = True,
+    ) -> None:
+        self.n_nodes, self.anticipate = n_nodes, anticipate
         self.given = {as_node(i, n_nodes): as_label(c) for i, c in given.items()}
         self.known = tuple(map(as_label, classes))
         check_classes([*self.known, *self.given.values()])
@@ -151,7 +160,9 @@ class Session:
         self.state = self._replay()
 
     def _replay(self) -> State:
-        state = State(self.n_nodes, labels=dict(self.given), n_given=len(self.given))
+        state = State(
+            self.n_nodes, self.anticipate, labels=dict(self.given), n_given=len(self.given)
+        )
         for label in (*self.known, *self.given.values()):
             state.classes.setdefault(label, len(state.classes))
         for event in self.events:

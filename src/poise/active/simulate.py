@@ -105,6 +105,7 @@ def simulate_many(
             predict_tau=predict_tau,
             shift=shift,
             seed=seed,
+            anticipate=False,
         )
         sessions.append(_Recorder(learner, start, classes, codes, groups))
     budget = min([budget, *(graph.n_nodes - len(s.initial) for s in sessions)])

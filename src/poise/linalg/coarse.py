@@ -39,9 +39,10 @@ def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats
 
 
 def coarse_inverses(prepared: PreparedLaplacian, diagonals: Floats, free: Bools) -> Floats:
-    """(K, m, m) inverses, one per operator; `diagonals` and `free` are (n, K)."""
-    m, n_operators = prepared.n_groups, diagonals.shape[1]
-    inverses = np.empty((n_operators, m, m))
-    for k in range(n_operators):
-        inverses[k] = np.linalg.inv(coarse_matrix(prepared, diagonals[:, k], free[:, k]))
-    return inverses
+    """(K, m, m) inverses, one per operator; `diagonals` and `free` are (K, n)."""
+    return np.array(
+        [
+            np.linalg.inv(coarse_matrix(prepared, q, mask))
+            for q, mask in zip(diagonals, free, strict=True)
+        ]
+    )

@@ -77,7 +77,8 @@ def _product(indptr, indices, data, ranges, diagonal, inverse, operator, gathere
                 Q[0, i] = s0
                 j = 1
             # Four columns in registers: half the time of a loop that stores every partial sum.
-            while j + 4 <= n_columns:
+            # `gathered` is padded to a multiple of four: three columns cost less so than one by one.
+            while j < n_columns:
                 s0 = 0.0
                 s1 = 0.0
                 s2 = 0.0
@@ -90,16 +91,13 @@ def _product(indptr, indices, data, ranges, diagonal, inverse, operator, gathere
                     s2 += w * gathered[k, j + 2]
                     s3 += w * gathered[k, j + 3]
                 Q[j, i] = s0
-                Q[j + 1, i] = s1
-                Q[j + 2, i] = s2
-                Q[j + 3, i] = s3
+                if j + 1 < n_columns:
+                    Q[j + 1, i] = s1
+                if j + 2 < n_columns:
+                    Q[j + 2, i] = s2
+                if j + 3 < n_columns:
+                    Q[j + 3, i] = s3
                 j += 4
-            while j < n_columns:
-                s0 = 0.0
-                for e in range(first, last):
-                    s0 += data[e] * gathered[indices[e], j]
-                Q[j, i] = s0
-                j += 1
         for j in range(n_columns):
             k = operator[j]
             total = 0.0
@@ -200,7 +198,7 @@ def _iterate(  # type: ignore[no-untyped-def]
     n_ranges = len(ranges) - 1
     m = coarse_inverse.shape[1]
     P = np.zeros((n_columns, n))
-    gathered = np.zeros((n, n_columns)) if n_columns > 1 else P.reshape(n, n_columns)
+    gathered = np.zeros((n, -(-n_columns // 4) * 4)) if n_columns > 1 else P.reshape(n, 1)
     Q = np.zeros((n_columns, n))
     squares = np.zeros((n_columns, n_ranges))
     energies = np.zeros((n_columns, n_ranges))
@@ -263,6 +261,13 @@ def _iterate(  # type: ignore[no-untyped-def]
     return status, steps, norm
 
 
+def _gathered(X: Floats) -> Floats:
+    """`X` as the product gathers it: (n, J), J padded to a multiple of four."""
+    gathered = np.zeros((X.shape[1], -(-len(X) // 4) * 4))
+    gathered[:, : len(X)] = X.T
+    return gathered
+
+
 def iterate(
     layout: Layout,
     diagonal: Floats,
@@ -300,7 +305,7 @@ def iterate(
         numba.set_num_threads(1 if work < SERIAL_WORK else threads)
         try:
             if X.any():
-                gathered = np.ascontiguousarray(X.T)
+                gathered = _gathered(X)
                 _operator(*layout, diagonal, inverse, operator, gathered, X, Q, sums)
             status, steps, norm = _iterate(
                 *layout,
@@ -315,7 +320,7 @@ def iterate(
                 max_steps,
             )
             if sweep:
-                gathered = np.ascontiguousarray(X.T)
+                gathered = _gathered(X)
                 _operator(*layout, diagonal, inverse, operator, gathered, X, Q, sums)
                 X += inverse[operator] * (B - Q)
         finally:

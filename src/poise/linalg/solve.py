@@ -76,13 +76,17 @@ def solve(
         With a status for every column. A zero right-hand side gives zero in no steps.
     """
     flat = np.ndim(rhs) == 1
-    B = _columns(rhs, prepared.n, "rhs")
-    Q = _columns(0.0 if diagonals is None else diagonals, prepared.n, "diagonals")
-    F = _columns(True if free is None else free, prepared.n, "free").astype(bool)
-    n_operators = max(Q.shape[1], F.shape[1])
-    Q = np.broadcast_to(Q, (prepared.n, n_operators))
-    F = np.broadcast_to(F, (prepared.n, n_operators))
-    which = _operator_of_columns(operator, B.shape[1], n_operators)
+    n = prepared.n
+    # From here on columns are rows, (J, n) and (K, n): contiguous, as the kernel wants them.
+    B = _rows(rhs, n, "rhs")
+    Q = _rows(0.0 if diagonals is None else diagonals, n, "diagonals")
+    F = _rows(True if free is None else free, n, "free") > 0
+    n_operators = max(len(Q), len(F))
+    Q, F = np.broadcast_to(Q, (n_operators, n)), np.broadcast_to(F, (n_operators, n))
+    which = _operator_of_columns(operator, len(B), n_operators)
+    X = np.zeros_like(B) if start is None else np.broadcast_to(_rows(start, n, "start"), B.shape)
+    _known("preconditioner", preconditioner, Preconditioner)
+    _known("backend", backend, Backend)
     if not np.all(np.isfinite(B)):
         raise InputError("rhs has NaN or infinite entries: a right-hand side must be finite")
     if not np.all(np.isfinite(Q)):
@@ -90,62 +94,63 @@ def solve(
     if rtol <= 0:
         raise InputError(f"rtol is {rtol}: a relative tolerance must be positive")
     kernel = _kernel(prepared, Q, F)
-    diagonal = prepared.degrees[:, None] + Q
+    diagonal = prepared.degrees + Q
     if np.any(F & ~kernel & (diagonal <= 0)):
         raise InputError("diagonals make an operator indefinite: they must be >= 0 on free nodes")
     F = F & (diagonal > 0)  # an isolated node without a diagonal is a kernel of its own
-    B = _check_kernel(prepared, B, kernel, which, singular) * F[:, which]
-    X = np.zeros_like(B) if start is None else _columns(start, prepared.n, "start") * F[:, which]
-    X = np.ascontiguousarray(np.broadcast_to(X, B.shape), dtype=np.float64)
-    if preconditioner == "auto":
-        preconditioner = choose_preconditioner(prepared, Q, F)
-    _known("preconditioner", preconditioner, Preconditioner)
-    _known("backend", backend, Backend)
-    inverse = np.where(F, 1.0 / np.where(F, diagonal, 1.0), 0.0)
-    scale = np.linalg.norm(inverse[:, which] * B, axis=0)
-    target = rtol * scale
-    coarse = _coarse(prepared, Q, F, kernel, preconditioner)
-    if backend == "compiled" and preconditioner != "approx-chol":
-        X, status, steps, norm = _compiled(
-            prepared, diagonal, inverse, which, coarse, B, X, target, max_steps, sweep
-        )
-    else:
-        X, status, steps, norm = _reference(
+    inverse = np.divide(1.0, diagonal, out=np.zeros((n_operators, n)), where=F)
+    B = _check_kernel(prepared, B, kernel, which, singular) * F[which]
+    X = X * F[which]
+    scale = np.sqrt(np.einsum("ji,ji->j", inverse[which] * B, inverse[which] * B))
+    status, steps = np.empty((2, len(B)), dtype=np.int64)
+    norm = np.empty(len(B))
+    chosen = [
+        choose_preconditioner(prepared, Q[k], F[k]) if preconditioner == "auto" else preconditioner
+        for k in range(n_operators)
+    ]
+    for kind in dict.fromkeys(chosen):
+        operators = np.flatnonzero([name == kind for name in chosen])
+        columns = np.flatnonzero(np.isin(which, operators))
+        run = _compiled if backend == "compiled" and kind != "approx-chol" else _reference
+        X[columns], status[columns], steps[columns], norm[columns] = run(
             prepared,
-            diagonal,
-            inverse,
-            which,
-            coarse,
-            B,
-            X,
-            target,
+            kind,
+            Q[operators],
+            F[operators],
+            kernel[operators],
+            inverse[operators],
+            np.searchsorted(operators, which[columns]),
+            B[columns],
+            X[columns],
+            rtol * scale[columns],
             max_steps,
             sweep,
-            preconditioner,
         )
-    _centre(prepared, X, kernel[:, which])
-    return Solution(X[:, 0] if flat else X, status, steps, norm / np.where(scale > 0, scale, 1.0))
+    _centre(prepared, X, kernel[which])
+    residual = norm / np.where(scale > 0, scale, 1.0)
+    return Solution(X[0] if flat else X.T, status, steps, residual)
 
 
-def choose_preconditioner(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> Preconditioner:
-    """The rule, from the measurements in docs/decisions/preconditioner.md.
+def choose_preconditioner(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Preconditioner:
+    """The rule for one operator, from the measurements in docs/decisions/preconditioner.md.
 
     "jacobi" where the diagonal is strong or the graph too small for a coarse space, else
     "two-level". "approx-chol" is never chosen by itself.
     """
-    if prepared.n_groups < 2:
+    if prepared.n_groups < 2 or not free.any():
         return "jacobi"
-    strength = Q / (prepared.degrees[:, None] + Q + 1e-300)
-    typical = np.median(strength[F[:, 0], 0]) if F[:, 0].any() else 1.0
+    typical = np.median((q / (prepared.degrees + q + 1e-300))[free])
     return "jacobi" if typical > STRONG_DIAGONAL else "two-level"
 
 
 def _compiled(
     prepared: PreparedLaplacian,
-    diagonal: Floats,
+    preconditioner: Preconditioner,
+    Q: Floats,
+    F: Bools,
+    kernel: Bools,
     inverse: Floats,
     which: Ints,
-    coarse: Floats,
     B: Floats,
     X: Floats,
     target: Floats,
@@ -155,15 +160,16 @@ def _compiled(
     from poise.linalg import compiled  # numba: imported at the first solve, not with the package
 
     order = prepared.order
-    diagonal = np.ascontiguousarray(diagonal.T[:, order])
-    inverse = np.ascontiguousarray(inverse.T[:, order])
+    coarse = _coarse(prepared, Q, F, kernel, preconditioner)
+    diagonal = np.take(prepared.degrees + Q, order, axis=1)
+    inverse = np.take(inverse, order, axis=1)
     layout = compiled.Layout(prepared.indptr, prepared.indices, prepared.data, prepared.ranges)
-    coarse_of = np.arange(len(diagonal)) % max(len(coarse), 1)
-    n_columns = B.shape[1]
+    coarse_of = np.arange(len(diagonal)) % len(coarse)
     value = np.empty_like(B)
-    status, steps = np.empty((2, n_columns), dtype=np.int64)
-    norm = np.empty(n_columns)
-    for block in np.array_split(np.arange(n_columns), -(-n_columns // BLOCK)):
+    status, steps = np.empty((2, len(B)), dtype=np.int64)
+    norm = np.empty(len(B))
+    for first in range(0, len(B), BLOCK):
+        block = slice(first, first + BLOCK)
         solved, status[block], steps[block], norm[block] = compiled.iterate(
             layout,
             diagonal,
@@ -171,41 +177,44 @@ def _compiled(
             which[block],
             coarse,
             coarse_of,
-            np.ascontiguousarray(B.T[np.ix_(block, order)]),
-            np.ascontiguousarray(X.T[np.ix_(block, order)]),
+            np.take(B[block], order, axis=1),
+            np.take(X[block], order, axis=1),
             target[block],
             max_steps,
             sweep,
         )
-        value[np.ix_(order, block)] = solved.T
+        value[block] = np.take(solved, prepared.position, axis=1)
     return value, status, steps, norm
 
 
 def _reference(
     prepared: PreparedLaplacian,
-    diagonal: Floats,
+    preconditioner: Preconditioner,
+    Q: Floats,
+    F: Bools,
+    kernel: Bools,
     inverse: Floats,
     which: Ints,
-    coarse: Floats,
     B: Floats,
     X: Floats,
     target: Floats,
     max_steps: int,
     sweep: bool,
-    preconditioner: Preconditioner,
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    mask = (inverse > 0).astype(np.float64)
+    diagonal, inverse = (prepared.degrees + Q).T, inverse.T
+    mask = F.T.astype(np.float64)
     apply = reference.shifted_laplacian(prepared.weights, diagonal, mask, which)
     if preconditioner == "approx-chol":
-        precondition = _approximate_cholesky(prepared, diagonal, inverse > 0, which)
+        precondition = _approximate_cholesky(prepared, diagonal, F.T, which)
     else:
+        coarse = _coarse(prepared, Q, F, kernel, preconditioner)
         precondition = _two_level(prepared, inverse, mask, which, coarse)
-    X, status, steps, norm = reference.iterate(
-        apply, precondition, inverse[:, which], B, X, target, max_steps
+    Y, status, steps, norm = reference.iterate(
+        apply, precondition, inverse[:, which], B.T, X.T, target, max_steps
     )
     if sweep:
-        X = inverse[:, which] * (B + prepared.weights @ X)
-    return X, status, steps, norm
+        Y = inverse[:, which] * (B.T + prepared.weights @ Y)
+    return Y.T, status, steps, norm
 
 
 def _two_level(
@@ -272,12 +281,12 @@ def _coarse(
 
 
 def _kernel(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> Bools:
-    """(n, K) mask of the nodes in components on which operator k has the constants as kernel."""
+    """(K, n) mask of the nodes in components on which operator k has the constants as kernel."""
     held = ~F | (Q > 0)
     kernel = np.empty(held.shape, dtype=bool)
-    for k in range(held.shape[1]):
-        holds = np.bincount(prepared.components, weights=held[:, k]) > 0
-        kernel[:, k] = ~holds[prepared.components]
+    for k, holds_at in enumerate(held):
+        holds = np.bincount(prepared.components, weights=holds_at) > 0
+        kernel[k] = ~holds[prepared.components]
     return kernel
 
 
@@ -285,8 +294,7 @@ def _check_kernel(
     prepared: PreparedLaplacian, B: Floats, kernel: Bools, which: Ints, singular: bool
 ) -> Floats:
     """Refuse a singular operator that was not declared, and right-hand sides outside its range."""
-    in_kernel = kernel[:, which]
-    if not in_kernel.any():
+    if not kernel.any():
         return B
     if not singular:
         raise InputError(
@@ -295,16 +303,17 @@ def _check_kernel(
         )
     B = B.copy()
     sizes = np.bincount(prepared.components)
-    for j in range(B.shape[1]):
-        column = np.where(in_kernel[:, j], B[:, j], 0.0)
-        sums = np.bincount(prepared.components, weights=column)
-        if np.abs(sums).max() > 1e-8 * max(np.abs(column).sum(), 1e-300):
+    for j, row in enumerate(B):
+        in_kernel = kernel[which[j]]
+        part = np.where(in_kernel, row, 0.0)
+        sums = np.bincount(prepared.components, weights=part)
+        if np.abs(sums).max() > 1e-8 * max(np.abs(part).sum(), 1e-300):
             worst = int(np.argmax(np.abs(sums)))
             raise InputError(
                 f"column {j} of rhs sums to {sums[worst]:.2e} over component {worst}, where the "
                 "operator's kernel is the constants: subtract the component's mean first"
             )
-        B[:, j] -= np.where(in_kernel[:, j], (sums / sizes)[prepared.components], 0.0)
+        row -= np.where(in_kernel, (sums / sizes)[prepared.components], 0.0)
     return B
 
 
@@ -313,20 +322,19 @@ def _centre(prepared: PreparedLaplacian, X: Floats, in_kernel: Bools) -> None:
     if not in_kernel.any():
         return
     sizes = np.bincount(prepared.components)
-    for j in range(X.shape[1]):
-        means = np.bincount(prepared.components, weights=X[:, j]) / sizes
-        X[:, j] -= np.where(in_kernel[:, j], means[prepared.components], 0.0)
+    for row, mask in zip(X, in_kernel, strict=True):
+        means = np.bincount(prepared.components, weights=row) / sizes
+        row -= np.where(mask, means[prepared.components], 0.0)
 
 
-def _columns(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.float64]:
+def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
+    """(n,) or (n, J) as contiguous (J, n)."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0:
-        array = np.full((n, 1), array)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or len(array) != n:
+        return np.full((1, n), array)
+    if array.ndim not in (1, 2) or len(array) != n:
         raise InputError(f"{name} has shape {np.shape(values)}: expected ({n},) or ({n}, columns)")
-    return array
+    return np.ascontiguousarray(np.atleast_2d(array.T))
 
 
 def _operator_of_columns(operator: npt.ArrayLike | None, n_columns: int, n_operators: int) -> Ints:

@@ -53,7 +53,7 @@ def solve_problems(graph: Graph, problems: Sequence[Problem]) -> list[Columns]:
     Problems that constrain the same nodes share their Poisson weights.
     """
     sets = list(dict.fromkeys((p.constrained, p.shift) for p in problems))
-    gamma = np.empty((graph.n_nodes, len(sets)))
+    gamma = np.empty((graph.n_nodes, len(sets)), order="F")
     for shift in {shift for _, shift in sets}:
         same = [t for t, (_, other) in enumerate(sets) if other == shift]
         nodes = [np.array(sets[t][0], dtype=np.int64) for t in same]
@@ -61,7 +61,7 @@ def solve_problems(graph: Graph, problems: Sequence[Problem]) -> list[Columns]:
     set_of = [sets.index((p.constrained, p.shift)) for p in problems]
     values = spread(
         graph,
-        gamma[:, set_of],
+        np.take(gamma.T, set_of, axis=0).T,
         [p.tau for p in problems],
         [[np.array(s, dtype=np.int64) for s in p.sources] for p in problems],
     )
@@ -100,12 +100,14 @@ def spread(
     tau = np.asarray(tau, dtype=np.float64)
     if not (np.all(np.isfinite(tau)) and np.all(tau >= 0)):
         raise InputError(f"tau is {tau.tolist()}: it must be finite and not negative")
-    prepared = laplacian(graph)
-    q = -prepared.product(gamma) / gamma + tau / gamma**2
-    free = np.ones((n, n_problems), dtype=bool)
     counts = [len(columns) for columns in sources]
     operator = np.repeat(np.arange(n_problems), counts)
-    rhs = np.zeros((n, len(operator)))
+    if not len(operator):
+        return [np.zeros((n, 0)) for _ in sources]
+    prepared = laplacian(graph)
+    # Columns are contiguous (order "F") throughout: that is how the solver wants them.
+    free = np.empty((n, n_problems), dtype=bool, order="F")
+    rhs = np.zeros((n, len(operator)), order="F")
     W = graph.weights
     column = 0
     for t, columns in enumerate(sources):
@@ -117,12 +119,12 @@ def spread(
                 row = slice(W.indptr[node], W.indptr[node + 1])
                 rhs[W.indices[row], column] += W.data[row] * gamma[node, t]
             column += 1
+    q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
     q[~free] = 0.0
-    if not len(operator):
-        return [np.zeros((n, 0)) for _ in sources]
     v = solve(prepared, rhs, diagonals=q, free=free, operator=operator).require().value
+    v /= np.take(gamma.T, operator, axis=0).T
     # The exact solution lies in [0, 1]: moving an approximate one there only brings it closer.
-    u = np.clip(v / gamma[:, operator], 0.0, 1.0)
+    u = np.clip(v, 0.0, 1.0, out=v)
     result = np.split(u, np.cumsum(counts)[:-1], axis=1)
     for values, columns in zip(result, sources, strict=True):
         for j, source in enumerate(columns):

@@ -35,7 +35,7 @@ def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float =
     if not (np.isfinite(shift) and shift > 0):
         raise InputError(f"shift is {shift}: it must be positive, 1e-5 is the authors' choice")
     sizes = graph.component_sizes
-    f = np.zeros((graph.n_nodes, len(constrained)))
+    f = np.zeros((graph.n_nodes, len(constrained)), order="F")
     for t, nodes in enumerate(constrained):
         share = np.bincount(graph.components[nodes], minlength=len(sizes)) / sizes
         f[:, t] = -share[graph.components]

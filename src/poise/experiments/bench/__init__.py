@@ -1,0 +1,1 @@
+"""Benchmarks: poise against others, side by side in one run."""

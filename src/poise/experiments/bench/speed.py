@@ -1,0 +1,78 @@
+"""Time per query, one learner and ten trials in lockstep, each query beside one of the peer's."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from poise.active.learner import Learner
+from poise.active.schedules import Constant
+from poise.active.simulate import simulate_many
+from poise.experiments.bench.data import load
+from poise.experiments.bench.peer import Peer
+from poise.experiments.bench.row import Row
+from poise.graph import knn_graph
+
+QUERIES = 30
+TRIALS = 10
+
+
+def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
+    """Seconds per query on mnist_imb_vae: choose, answer, refit, predict in the model that chooses."""
+    X, digits = load("mnist_imb_vae")
+    graph = knn_graph(X, k=20)
+    codes = digits % 3
+    rng = np.random.default_rng(0)
+    initial = np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(3)])
+    total, done = 3 * QUERIES, 0
+    # What is compiled at the first solve ever is not part of a query.
+    Learner(graph, {int(i): int(codes[i]) for i in initial}).ask(2)
+    for tau, goal in ((1e-3, 6.0), (0.0, 5.0)):
+        before = time.perf_counter()
+        learner = Learner(
+            graph, {int(i): int(codes[i]) for i in initial}, tau=tau, predict_tau=None
+        )
+        learner.prepare()
+        set_up = time.perf_counter() - before
+        peer = Peer(graph, initial, codes, Constant(tau))
+        ours, theirs = [], []
+        for _ in range(QUERIES):
+            before = time.perf_counter()
+            node = int(learner.ask()[0])
+            learner.tell(node, int(codes[node]))
+            _ = learner.predictions
+            middle = time.perf_counter()
+            peer.query()
+            ours.append(middle - before)
+            theirs.append(time.perf_counter() - middle)
+            done += 1
+            report(done, total)
+        yield _row(f"one learner, tau = {tau:g}: seconds per query", ours, theirs, goal)
+        yield Row(f"one learner, tau = {tau:g}: seconds before the first query", set_up)
+    peer = Peer(graph, initial, codes, Constant(1e-3))
+    steps: list[float] = []
+    theirs = []
+    clock = [time.perf_counter()]
+
+    def after_step(query: int, _: int) -> None:
+        steps.append((time.perf_counter() - clock[0]) / TRIALS)
+        before = time.perf_counter()
+        peer.query()
+        theirs.append(time.perf_counter() - before)
+        report(2 * QUERIES + query, total)
+        clock[0] = time.perf_counter()
+
+    simulate_many(
+        graph,
+        codes,
+        seeds=range(TRIALS),
+        budget=QUERIES,
+        predict_tau=None,
+        progress=after_step,
+    )
+    yield _row(f"{TRIALS} trials in lockstep, per query and trial", steps[1:], theirs, 12.0)
+
+
+def _row(what: str, ours: list[float], theirs: list[float], goal: float) -> Row:
+    mine, others = float(np.median(ours)), float(np.median(theirs))
+    return Row(what, mine, others, others / mine, goal)
