@@ -77,7 +77,7 @@ def _product(indptr, indices, data, ranges, diagonal, inverse, operator, gathere
                 Q[0, i] = s0
                 j = 1
             # Four columns in registers: half the time of a loop that stores every partial sum.
-            # `gathered` is padded to a multiple of four: three columns cost less so than one by one.
+            # `gathered` is padded to a multiple of four: three columns cost less than one by one.
             while j < n_columns:
                 s0 = 0.0
                 s1 = 0.0

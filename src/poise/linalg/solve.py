@@ -84,14 +84,18 @@ def solve(
     n_operators = max(len(Q), len(F))
     Q, F = np.broadcast_to(Q, (n_operators, n)), np.broadcast_to(F, (n_operators, n))
     which = _operator_of_columns(operator, len(B), n_operators)
-    X = np.zeros_like(B) if start is None else np.broadcast_to(_rows(start, n, "start"), B.shape)
+    X = _rows(0.0 if start is None else start, n, "start")
+    if len(X) not in (1, len(B)):
+        raise InputError(f"start has {len(X)} columns for {len(B)} of rhs: give one, or one each")
     _known("preconditioner", preconditioner, Preconditioner)
     _known("backend", backend, Backend)
     if not np.all(np.isfinite(B)):
         raise InputError("rhs has NaN or infinite entries: a right-hand side must be finite")
     if not np.all(np.isfinite(Q)):
         raise InputError("diagonals have NaN or infinite entries: they must be finite")
-    if rtol <= 0:
+    if not np.all(np.isfinite(X)):
+        raise InputError("start has NaN or infinite entries: it must be finite")
+    if not rtol > 0:
         raise InputError(f"rtol is {rtol}: a relative tolerance must be positive")
     kernel = _kernel(prepared, Q, F)
     diagonal = prepared.degrees + Q
@@ -100,8 +104,8 @@ def solve(
     F = F & (diagonal > 0)  # an isolated node without a diagonal is a kernel of its own
     inverse = np.divide(1.0, diagonal, out=np.zeros((n_operators, n)), where=F)
     B = _check_kernel(prepared, B, kernel, which, singular) * F[which]
-    X = X * F[which]
     scale = np.sqrt(np.einsum("ji,ji->j", inverse[which] * B, inverse[which] * B))
+    X = np.where(F[which] & (scale > 0)[:, None], X, 0.0)  # a zero column needs no other start
     status, steps = np.empty((2, len(B)), dtype=np.int64)
     norm = np.empty(len(B))
     chosen = [

@@ -1,0 +1,92 @@
+"""A column's bits depend neither on the other columns nor on the number of threads."""
+
+import numba
+import numpy as np
+import pytest
+
+from poise.graph import knn_graph
+from poise.linalg import PreparedLaplacian, prepare, solve
+from poise.linalg.compiled import SERIAL_WORK
+
+
+@pytest.fixture(scope="module")
+def prepared() -> PreparedLaplacian:
+    X = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
+    return prepare(knn_graph(X, k=12).weights)
+
+
+@pytest.fixture(scope="module")
+def columns(prepared: PreparedLaplacian) -> dict[str, np.ndarray]:
+    """Eleven columns: more than one block of them, and not a multiple of four."""
+    rng = np.random.default_rng(1)
+    free = np.ones((prepared.n, 3), dtype=bool)
+    for k in range(3):
+        free[rng.choice(prepared.n, 10 * (k + 1), replace=False), k] = False
+    return {
+        "rhs": rng.normal(size=(prepared.n, 11)) * (rng.random((prepared.n, 11)) < 0.01),
+        "diagonals": np.column_stack([np.zeros(prepared.n), rng.random((2, prepared.n)).T * 1e-3]),
+        "free": free,
+        "operator": np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]),
+    }
+
+
+@pytest.mark.parametrize("preconditioner", ["jacobi", "two-level"])
+def test_columns_do_not_see_each_other(prepared, columns, preconditioner) -> None:  # type: ignore[no-untyped-def]
+    together = solve(prepared, **columns, preconditioner=preconditioner).require()
+    assert len(set(together.steps)) > 1  # columns end at different steps
+    rhs, operator = columns["rhs"], columns["operator"]
+    for kept in ([4], [0, 10], [1, 2, 3, 5, 6, 7, 8]):
+        alone = solve(
+            prepared,
+            rhs[:, kept],
+            diagonals=columns["diagonals"],
+            free=columns["free"],
+            operator=operator[kept],
+            preconditioner=preconditioner,
+        ).require()
+        np.testing.assert_array_equal(alone.value, together.value[:, kept])
+        np.testing.assert_array_equal(alone.steps, together.steps[kept])
+
+
+@pytest.mark.parametrize("preconditioner", ["jacobi", "two-level"])
+@pytest.mark.parametrize("n_columns", [1, 3, 11])
+def test_threads_do_not_change_a_bit(prepared, columns, preconditioner, n_columns) -> None:  # type: ignore[no-untyped-def]
+    assert prepared.weights.nnz * 11 > SERIAL_WORK  # else there is one thread anyway
+    threads = numba.get_num_threads()
+    if threads < 2:
+        pytest.skip("needs two threads")
+    arguments = dict(columns)
+    arguments["rhs"] = columns["rhs"][:, :n_columns]
+    arguments["operator"] = columns["operator"][:n_columns]
+    many = solve(prepared, **arguments, preconditioner=preconditioner).require()
+    numba.set_num_threads(1)
+    try:
+        one = solve(prepared, **arguments, preconditioner=preconditioner).require()
+    finally:
+        numba.set_num_threads(threads)
+    np.testing.assert_array_equal(one.value, many.value)
+
+
+def test_the_layout_and_the_solution_are_the_same_every_time(prepared, columns) -> None:  # type: ignore[no-untyped-def]
+    again = prepare(prepared.weights)
+    np.testing.assert_array_equal(again.order, prepared.order)
+    first = solve(prepared, **columns).value
+    np.testing.assert_array_equal(solve(again, **columns).value, first)
+
+
+@pytest.mark.parametrize("preconditioner", ["two-level", "approx-chol"])
+def test_other_paths_agree_on_a_graph_of_real_size(prepared, columns, preconditioner) -> None:  # type: ignore[no-untyped-def]
+    reference = solve(prepared, **columns, preconditioner="jacobi", rtol=1e-12).require()
+    size = np.abs(reference.value).max()
+    for backend in ("compiled", "scipy"):
+        found = solve(
+            prepared, **columns, preconditioner=preconditioner, backend=backend, rtol=1e-12
+        ).require()
+        np.testing.assert_allclose(found.value, reference.value, atol=1e-9 * size)
+        assert found.steps.sum() < reference.steps.sum()
+
+
+def test_the_user_s_number_of_threads_is_left_alone(prepared, columns) -> None:  # type: ignore[no-untyped-def]
+    threads = numba.get_num_threads()
+    solve(prepared, **columns)
+    assert numba.get_num_threads() == threads

@@ -1,0 +1,111 @@
+"""What is prepared once: the order of the rows, the groups, the coarse matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from linear_systems import small_groups
+from scipy import sparse
+
+from poise.linalg import PreparedLaplacian, choose_preconditioner, prepare
+from poise.linalg.aggregates import MAX_GROUPS, aggregate
+from poise.linalg.coarse import coarse_matrix
+from strategies import Floats, as_csr, connected_weights, laplacian, seeds, weights_in_pieces
+
+graphs = st.one_of(connected_weights(least=1), weights_in_pieces())
+
+
+def indicators(prepared: PreparedLaplacian) -> Floats:
+    """(n, m) matrix Z of the groups."""
+    return (prepared.group[:, None] == np.arange(prepared.n_groups)).astype(float)
+
+
+@settings(max_examples=50)
+@given(graphs)
+def test_the_layout_is_the_same_matrix_in_another_order(W: Floats) -> None:
+    with small_groups():
+        prepared = prepare(as_csr(W))
+    n = len(W)
+    assert sorted(prepared.order) == list(range(n))
+    np.testing.assert_array_equal(prepared.position[prepared.order], np.arange(n))
+    laid_out = sparse.csr_array((prepared.data, prepared.indices, prepared.indptr), shape=(n, n))
+    np.testing.assert_array_equal(laid_out.toarray(), W[np.ix_(prepared.order, prepared.order)])
+    np.testing.assert_allclose(prepared.degrees, W.sum(axis=1))
+    assert prepared.ranges[0] == 0
+    assert prepared.ranges[-1] == n
+    assert np.all(np.diff(prepared.ranges) > 0)
+    for g in range(prepared.n_groups):  # range g holds group g
+        rows = prepared.order[prepared.ranges[g] : prepared.ranges[g + 1]]
+        assert set(rows) == set(np.flatnonzero(prepared.group == g))
+        assert len(set(prepared.components[rows])) == 1
+
+
+@settings(max_examples=30)
+@given(graphs, seeds)
+def test_product_is_the_laplacian(W: Floats, seed: int) -> None:
+    prepared = prepare(as_csr(W))
+    X = np.random.default_rng(seed).normal(size=(len(W), 3))
+    np.testing.assert_allclose(prepared.product(X), laplacian(W) @ X, atol=1e-12)
+    np.testing.assert_allclose(prepared.product(X[:, 0]), laplacian(W) @ X[:, 0], atol=1e-12)
+
+
+@settings(max_examples=50)
+@given(graphs, seeds)
+def test_coarse_matrices_are_projections_of_the_operator(W: Floats, seed: int) -> None:
+    with small_groups():
+        prepared = prepare(as_csr(W))
+    rng = np.random.default_rng(seed)
+    q = rng.random(len(W)) * (rng.random(len(W)) < 0.5)
+    free = rng.random(len(W)) < 0.7
+    Z = indicators(prepared)
+    np.testing.assert_allclose(prepared.coarse, Z.T @ laplacian(W) @ Z, atol=1e-12)
+    Z = Z * free[:, None]
+    expected = Z.T @ (laplacian(W) + np.diag(q)) @ Z
+    expected[np.diag_indices(len(expected))] += Z.sum(axis=0) == 0  # groups without free nodes
+    np.testing.assert_allclose(coarse_matrix(prepared, q, free), expected, atol=1e-12)
+
+
+def test_the_inverse_of_the_singular_coarse_matrix_acts_on_vectors_without_mean() -> None:
+    blocks = [np.eye(60, k=1) + np.eye(60, k=-1), 1 - np.eye(70)]
+    prepared = prepare(as_csr(sparse.block_diag(blocks)))
+    assert prepared.n_groups >= 4
+    component = np.array(
+        [prepared.components[prepared.group == g][0] for g in range(prepared.n_groups)]
+    )
+    r = np.random.default_rng(0).normal(size=prepared.n_groups)
+    r -= (np.bincount(component, weights=r) / np.bincount(component))[component]
+    np.testing.assert_allclose(prepared.coarse @ (prepared.coarse_inverse @ r), r, atol=1e-9)
+
+
+def test_groups_lie_within_components_and_small_ones_have_none() -> None:
+    blocks = [np.ones((n, n)) - np.eye(n) for n in (200, 100, 3, 1)]
+    W = as_csr(sparse.block_diag(blocks))
+    components = np.repeat(np.arange(4), [200, 100, 3, 1])
+    group = aggregate(W, components)
+    assert np.all(group[components < 2] >= 0)
+    assert np.all(group[components >= 2] == -1)
+    for g in range(group.max() + 1):
+        assert len(set(components[group == g])) == 1
+    np.testing.assert_array_equal(group, aggregate(W, components))
+
+
+def test_there_are_never_more_groups_than_the_limit() -> None:
+    n = 64 * MAX_GROUPS
+    W = as_csr(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]))
+    prepared = prepare(W)
+    assert prepared.n_groups == MAX_GROUPS
+    assert len(prepared.ranges) == MAX_GROUPS + 1
+
+
+def test_tiny_weights_do_not_break_the_groups() -> None:
+    n = 100
+    W = as_csr(sparse.diags_array([np.full(n - 1, 1e-300)] * 2, offsets=[-1, 1]))
+    assert np.all(prepare(W).group >= 0)
+
+
+@pytest.mark.parametrize(
+    ("n", "q", "expected"), [(20, 0.0, "jacobi"), (400, 0.0, "two-level"), (400, 9.0, "jacobi")]
+)
+def test_the_preconditioner_is_chosen_by_size_and_diagonal(n: int, q: float, expected: str) -> None:
+    prepared = prepare(as_csr(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1])))
+    assert choose_preconditioner(prepared, np.full(n, q), np.ones(n, dtype=bool)) == expected

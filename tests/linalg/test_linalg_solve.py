@@ -1,0 +1,138 @@
+"""The solver against dense linear algebra, on random graphs, operators and right-hand sides."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from linear_systems import PRECONDITIONERS, any_systems, path
+
+from poise.errors import ConvergenceError, InputError
+from poise.linalg import Status, solve
+
+
+@settings(max_examples=60)
+@given(any_systems, st.sampled_from(PRECONDITIONERS), st.sampled_from(["compiled", "scipy"]))
+def test_every_column_is_the_dense_solution(system, preconditioner, backend):  # type: ignore[no-untyped-def]
+    found = system.solve(rtol=1e-12, preconditioner=preconditioner, backend=backend).require()
+    expected = system.dense()
+    assert found.value.shape == expected.shape
+    assert np.all(found.value[~system.free[:, system.operator]] == 0)
+    np.testing.assert_allclose(found.value, expected, atol=1e-9 * max(1, np.abs(expected).max()))
+
+
+@settings(max_examples=40)
+@given(any_systems, st.sampled_from([1e-3, 1e-7, 1e-10]), st.sampled_from(PRECONDITIONERS))
+def test_the_tolerance_is_met_and_reported(system, rtol, preconditioner):  # type: ignore[no-untyped-def]
+    found = system.solve(rtol=rtol, preconditioner=preconditioner, sweep=False)
+    assert found.converged
+    assert np.all(found.residual <= rtol)
+    true = system.relative_residual(found.value)
+    assert np.all(true <= rtol * 1.001 + 1e-13)
+    np.testing.assert_allclose(found.residual, true, rtol=1e-2, atol=1e-13)
+
+
+@settings(max_examples=30)
+@given(any_systems, st.sampled_from(["jacobi", "two-level"]))
+def test_compiled_and_scipy_agree(system, preconditioner):  # type: ignore[no-untyped-def]
+    one = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="compiled").require()
+    two = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="scipy").require()
+    size = max(1.0, np.abs(two.value).max())
+    np.testing.assert_allclose(one.value, two.value, atol=1e-11 * size)
+    assert np.all(np.abs(one.steps - two.steps) <= 1)
+
+
+@settings(max_examples=30)
+@given(any_systems, st.sampled_from(PRECONDITIONERS), st.sampled_from(["compiled", "scipy"]))
+def test_a_start_changes_the_way_and_not_the_end(system, preconditioner, backend):  # type: ignore[no-untyped-def]
+    options = {"rtol": 1e-10, "preconditioner": preconditioner, "backend": backend}
+    expected = system.dense()
+    size = max(1.0, np.abs(expected).max())
+    elsewhere = system.solve(start=expected + 1.0, **options).require()
+    np.testing.assert_allclose(elsewhere.value, expected, atol=1e-7 * size)
+    there = system.solve(start=expected, **options).require()
+    assert np.all(there.steps == 0)
+    np.testing.assert_allclose(there.value, expected, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "scipy"])
+@pytest.mark.parametrize("start", [None, 1.0])
+def test_zero_on_the_right_is_zero_in_no_steps(backend: str, start: float | None) -> None:
+    prepared, free = path(40), np.arange(40) > 0
+    rhs = np.zeros((40, 2))
+    rhs[5, 1] = 1.0
+    found = solve(prepared, rhs, free=free, start=start, backend=backend).require()
+    assert found.steps[0] == 0
+    assert found.steps[1] > 0
+    assert np.all(found.value[:, 0] == 0)
+    assert found.residual[0] == 0
+
+
+@pytest.mark.parametrize("backend", ["compiled", "scipy"])
+def test_one_step_is_not_enough_and_the_remedy_says_so(backend: str) -> None:
+    prepared = path(40)
+    rhs = np.zeros((40, 2))
+    rhs[20, 0] = 1.0
+    found = solve(prepared, rhs, free=np.arange(40) > 0, max_steps=1, backend=backend)
+    assert found.status.tolist() == [Status.MAX_STEPS, Status.CONVERGED]
+    assert found.steps.tolist() == [1, 0]
+    assert not found.converged
+    assert "raise max_steps or rtol" in Status.MAX_STEPS.remedy
+    with pytest.raises(ConvergenceError, match=r"column 0 .* after 1 steps .* raise max_steps"):
+        found.require()
+
+
+@pytest.mark.parametrize("backend", ["compiled", "scipy"])
+def test_an_indefinite_operator_breaks_down_and_says_so(backend: str) -> None:
+    prepared = path(40)
+    rhs = np.random.default_rng(0).normal(size=40)
+    q = np.full(40, -0.5)  # diagonal still positive, L + q is not
+    found = solve(prepared, rhs, diagonals=q, free=np.arange(40) > 0, backend=backend)
+    assert found.status.tolist() == [Status.BREAKDOWN]
+    with pytest.raises(ConvergenceError, match="not positive definite"):
+        found.require()
+
+
+def test_one_right_hand_side_may_be_flat() -> None:
+    prepared, free = path(10), np.arange(10) > 0
+    flat = solve(prepared, np.ones(10), free=free)
+    assert flat.value.shape == (10,)
+    column = solve(prepared, np.ones((10, 1)), free=free)
+    assert column.value.shape == (10, 1)
+    np.testing.assert_array_equal(flat.value, column.value[:, 0])
+
+
+def test_no_columns_and_no_free_nodes_are_no_problem() -> None:
+    prepared = path(10)
+    assert solve(prepared, np.zeros((10, 0)), free=np.arange(10) > 0).value.shape == (10, 0)
+    bound = solve(prepared, np.ones(10), free=np.zeros(10, dtype=bool)).require()
+    assert np.all(bound.value == 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rhs": np.ones(9)}, r"rhs has shape \(9,\)"),
+        ({"rhs": np.ones((9, 2))}, r"rhs has shape \(9, 2\)"),
+        ({"rhs": np.ones((10, 1, 1))}, r"rhs has shape \(10, 1, 1\)"),
+        ({"rhs": np.full(10, np.nan)}, "rhs has NaN or infinite"),
+        ({"rhs": np.full(10, np.inf)}, "rhs has NaN or infinite"),
+        ({"diagonals": np.ones(9)}, r"diagonals has shape \(9,\)"),
+        ({"diagonals": np.full(10, np.nan)}, "diagonals have NaN or infinite"),
+        ({"diagonals": np.full(10, -5.0)}, "indefinite"),
+        ({"free": np.ones(9, dtype=bool)}, r"free has shape \(9,\)"),
+        ({"start": np.ones(9)}, r"start has shape \(9,\)"),
+        ({"start": np.ones((10, 3))}, "start has"),
+        ({"start": np.full(10, np.nan)}, "start has NaN or infinite"),
+        ({"operator": [1]}, "operator must hold 1 numbers from 0 to 0"),
+        ({"operator": [0, 0]}, "operator must hold 1 numbers"),
+        ({"diagonals": np.ones((10, 3))}, "3 operators for 1 columns"),
+        ({"rtol": 0.0}, "rtol is 0.0"),
+        ({"rtol": float("nan")}, "rtol is nan"),
+        ({"preconditioner": "magic"}, "preconditioner is 'magic': there are auto, jacobi"),
+        ({"backend": "magic"}, "backend is 'magic': there are compiled, scipy"),
+    ],
+)
+def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
+    options: dict[str, object] = {"rhs": np.ones(10), "free": np.arange(10) > 0, **change}
+    with pytest.raises(InputError, match=message):
+        solve(path(10), options.pop("rhs"), **options)
