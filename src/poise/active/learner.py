@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from poise.active import saved
 from poise.active.acquisition import Acquisition, as_acquisition
+from poise.active.checks import decay, whole_number
 from poise.active.policies import Policy, as_policy
-from poise.active.schedules import Schedule, as_schedule, check_tau
+from poise.active.schedules import Schedule, as_schedule
 from poise.active.session import Event, Question, Session
 from poise.active.snapshot import Beliefs, Snapshot
 from poise.errors import GraphError, InputError, LabelError, PoolExhausted
@@ -83,15 +84,13 @@ class Learner:
                 f"graph is a {type(graph).__name__}: make a Graph with poise.knn_graph(X, k=20) "
                 "or poise.Graph.from_weights(W)"
             )
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError(f"seed is {seed!r}: it must be a whole number that is not negative")
         self.graph = graph
         self.acquisition: Acquisition = as_acquisition(acquisition)
         self.policy: Policy = as_policy(policy)
         self.tau: Schedule = as_schedule(tau)
-        self.predict_tau = None if predict_tau is None else check_tau(predict_tau, "predict_tau")
+        self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
         self.shift = shift
-        self.seed = int(seed)
+        self.seed = whole_number(seed, "seed", 0)
         self.anticipate = bool(anticipate)
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
@@ -104,10 +103,8 @@ class Learner:
 
         Each is chosen with the earlier ones answered in expectation, so that a batch spreads.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise InputError(f"k is {k!r}: ask for a whole number of nodes, at least 1")
         nodes: list[int] = []
-        for _ in range(k):
+        for _ in range(whole_number(k, "k", 1)):
             snapshot = self._snapshot()
             if not snapshot.candidates.any():
                 break
@@ -247,7 +244,7 @@ class Learner:
 
     def _tau(self, n_pending: int) -> float:
         """Decay for the decision that follows the open questions' answers."""
-        return check_tau(self.tau(self.n_answers + n_pending), "the schedule's tau")
+        return decay(self.tau(self.n_answers + n_pending), "the schedule's tau")
 
     def _open_question(self) -> Question:
         state = self._session.state

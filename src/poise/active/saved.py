@@ -51,7 +51,7 @@ def load(graph: Graph, text: str, replacements: dict[str, Any]) -> tuple[dict[st
             raise KeyError("format")
         version, of_graph = saved["version"], saved["graph"]
         described = dict(saved["settings"])
-        given = {node: label for node, label in saved["given"]}
+        given = dict(saved["given"])
         known, events = saved["classes"], [_event_from_dict(e) for e in saved["events"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"this text is not a saved learner: {error!r}") from None

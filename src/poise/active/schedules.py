@@ -4,18 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from poise.active.checks import decay, whole_number
 from poise.errors import InputError
 from poise.registry import Registry
 
 Schedule = Callable[[int], float]
 schedules: Registry[Schedule] = Registry("schedule")
-
-
-def check_tau(tau: Any, name: str = "tau") -> float:
-    """`tau` as a float, or an `InputError`."""
-    if isinstance(tau, bool) or not isinstance(tau, (int, float)) or not 0 <= tau < float("inf"):
-        raise InputError(f"{name} is {tau!r}: it must be a finite number that is not negative")
-    return float(tau)
 
 
 @schedules.register("constant")
@@ -26,7 +20,7 @@ class Constant:
     tau: float = 1e-3
 
     def __post_init__(self) -> None:
-        check_tau(self.tau)
+        decay(self.tau)
 
     def __call__(self, n_answers: int) -> float:
         return self.tau
@@ -58,8 +52,7 @@ class Geometric:
             raise InputError(
                 f"tau_0 is {self.tau_0} and epsilon {self.epsilon}: expected 0 < epsilon < tau_0"
             )
-        if not (isinstance(self.K, int) and self.K >= 1):
-            raise InputError(f"K is {self.K!r}: it must be a whole number, at least 1")
+        whole_number(self.K, "K", 1)
 
     def __call__(self, n_answers: int) -> float:
         if n_answers >= 2 * self.K:
@@ -90,8 +83,13 @@ class Joined:
                 f"{len(self.parts)} parts need {max(len(self.parts) - 1, 0)} boundaries, "
                 f"got {len(self.boundaries)}"
             )
-        if list(self.boundaries) != sorted(set(self.boundaries)) or min(self.boundaries, default=1) < 1:
-            raise InputError(f"boundaries are {self.boundaries}: they must be positive and ascending")
+        if (
+            list(self.boundaries) != sorted(set(self.boundaries))
+            or min(self.boundaries, default=1) < 1
+        ):
+            raise InputError(
+                f"boundaries are {self.boundaries}: they must be positive and ascending"
+            )
 
     def __call__(self, n_answers: int) -> float:
         start = 0
@@ -108,4 +106,4 @@ def as_schedule(tau: Any) -> Schedule:
         return schedules.make(tau)
     if callable(tau):
         return tau  # type: ignore[no-any-return]
-    return Constant(check_tau(tau))
+    return Constant(decay(tau))

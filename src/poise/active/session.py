@@ -212,9 +212,7 @@ class Session:
         state = self.state
         for node in names:
             if node in state.labels:
-                raise NodeIndexError(
-                    f"node {node} is labelled {state.labels[node]!r}: {kind} is for unlabelled nodes"
-                )
+                raise NodeIndexError(f"node {node} is labelled: {kind} is for unlabelled nodes")
             if kind == "release" and not (
                 node in state.pending or node in state.skipped or node in state.excluded
             ):
@@ -241,7 +239,9 @@ class Session:
         if isinstance(labels, str) or not hasattr(labels, "__len__"):
             raise LabelError(f"{len(nodes)} nodes need a list of as many classes, got {labels!r}")
         if len(nodes) != len(labels):
-            raise LabelError(f"{len(nodes)} nodes and {len(labels)} classes: give one class per node")
+            raise LabelError(
+                f"{len(nodes)} nodes and {len(labels)} classes: give one class per node"
+            )
         for node, label in zip(nodes, labels, strict=True):
             yield as_node(node, self.n_nodes), as_label(label)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from poise.active.checks import whole_number
 from poise.active.learner import Learner
 from poise.errors import InputError, LabelError
 from poise.graph import Graph
@@ -45,9 +46,7 @@ class Trace:
     seconds: Floats
 
 
-def simulate(
-    graph: Graph, y_true: npt.ArrayLike, *, seed: int = 0, **options: Any
-) -> Trace:
+def simulate(graph: Graph, y_true: npt.ArrayLike, *, seed: int = 0, **options: Any) -> Trace:
     """One simulated session; the options are those of `simulate_many`."""
     return simulate_many(graph, y_true, seeds=[seed], **options)[0]
 
@@ -86,8 +85,7 @@ def simulate_many(
     truth = np.asarray(y_true)
     if truth.shape != (graph.n_nodes,):
         raise LabelError(f"y_true has shape {truth.shape}: expected ({graph.n_nodes},)")
-    if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0:
-        raise InputError(f"budget is {budget!r}: it must be a whole number that is not negative")
+    budget = whole_number(budget, "budget", 0)
     names, codes = np.unique(truth, return_inverse=True)
     classes = [as_label(name) for name in names]
     groups = np.unique(truth if clusters is None else np.asarray(clusters), return_inverse=True)[1]

@@ -21,6 +21,6 @@ class Margin:
     def __call__(self, snapshot: Snapshot) -> Floats:
         scores = snapshot.scores
         if scores.shape[1] < 2:
-            return -scores.sum(axis=1)
+            return np.asarray(-scores.sum(axis=1))
         top = np.partition(scores, -2, axis=1)[:, -2:]
         return np.asarray(top[:, 0] - top[:, 1])

@@ -16,7 +16,7 @@ SEEDS = (2, 3, 5, 6)
 
 
 def accuracy(report: Callable[[int, int], None]) -> Iterator[Row]:
-    """PWLL accuracy on mnist_imb_vae after 100 queries, 4 trials, minimum norm with and without decay."""
+    """PWLL accuracy on mnist_imb_vae after 100 queries, 4 trials, with and without decay of tau."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
     codes = digits % 3

@@ -49,8 +49,12 @@ def agreement(report: Callable[[int, int], None]) -> Iterator[Row]:
         tau = float(rng.choice([0.0, 1e-6, 1e-4, 1e-3, 1e-1, 1.0]))
         graph = knn_graph(rng.normal(size=(n, 3)), k=int(rng.integers(6, 15)))
         nodes = rng.choice(n, n_classes + int(rng.integers(0, 20)), replace=False)
-        codes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, len(nodes) - n_classes)])
-        labels = Labels.of(dict(zip(nodes.tolist(), codes.tolist(), strict=True)), n, range(n_classes))
+        codes = np.concatenate(
+            [np.arange(n_classes), rng.integers(0, n_classes, len(nodes) - n_classes)]
+        )
+        labels = Labels.of(
+            dict(zip(nodes.tolist(), codes.tolist(), strict=True)), n, range(n_classes)
+        )
         if graph.n_components > 1:  # the peer is right on connected graphs only
             continue
         ours = pwll(graph, labels, tau=tau).scores
@@ -61,4 +65,6 @@ def agreement(report: Callable[[int, int], None]) -> Iterator[Row]:
         report(done, GRAPHS)
     count = len(to_dense)
     yield Row(f"max |u - dense| over {count} graphs", float(max(to_dense)), goal=1e-5, at_most=True)
-    yield Row(f"max |u - graphlearning| over {count} graphs", float(max(to_peer)), goal=1e-5, at_most=True)
+    yield Row(
+        f"max |u - graphlearning| over {count} graphs", float(max(to_peer)), goal=1e-5, at_most=True
+    )

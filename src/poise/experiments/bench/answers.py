@@ -29,5 +29,12 @@ def answers(report: Callable[[int, int], None]) -> Iterator[Row]:
         waited.append(time.perf_counter() - middle)
         learner.release(learner.pending)
         report(done, 10)
-    yield Row("tell, 70,000 points, 10 classes: milliseconds", 1e3 * float(np.median(took)), goal=10, at_most=True)
-    yield Row("from a prepared answer to the next question: milliseconds", 1e3 * float(np.median(waited)))
+    yield Row(
+        "tell, 70,000 points, 10 classes: milliseconds",
+        1e3 * float(np.median(took)),
+        goal=10,
+        at_most=True,
+    )
+    yield Row(
+        "from a prepared answer to the next question: milliseconds", 1e3 * float(np.median(waited))
+    )

@@ -18,7 +18,7 @@ TRIALS = 10
 
 
 def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
-    """Seconds per query on mnist_imb_vae: choose, answer, refit, predict in the model that chooses."""
+    """Seconds per query on mnist_imb_vae: choose, answer, refit, predict in the same model."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
     codes = digits % 3

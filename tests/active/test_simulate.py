@@ -1,0 +1,99 @@
+"""Simulated sessions, alone and in lockstep."""
+
+import numpy as np
+import pytest
+
+import poise
+from poise.errors import InputError, LabelError
+
+
+def test_trace(blobs):
+    graph, y = blobs
+    calls = []
+    trace = poise.simulate(
+        graph, y, budget=12, seed=1, progress=lambda done, total: calls.append((done, total))
+    )
+    assert calls == [(q, 12) for q in range(1, 13)]
+    assert len(trace.queries) == len(trace.answers) == len(trace.seconds) == 12
+    assert len(trace.accuracy) == len(trace.balanced_accuracy) == len(trace.clusters_seen) == 13
+    assert sorted(y[trace.initial]) == [0, 1, 2]
+    assert (trace.answers == y[trace.queries]).all()
+    assert trace.n_clusters == 3
+    assert (trace.clusters_seen == 3).all()
+    assert (trace.seconds > 0).all()
+    assert trace.accuracy[-1] > 0.9
+
+
+def test_accuracy_is_on_the_unlabelled_nodes(blobs):
+    graph, y = blobs
+    trace = poise.simulate(graph, y, budget=5, seed=2)
+    learner = poise.Learner(graph, {int(i): int(y[i]) for i in [*trace.initial, *trace.queries]})
+    rest = np.ones(120, dtype=bool)
+    rest[list(learner.labels)] = False
+    right = (learner.predictions == y)[rest]
+    assert trace.accuracy[-1] == pytest.approx(right.mean())
+    recalls = [right[y[rest] == c].mean() for c in range(3)]
+    assert trace.balanced_accuracy[-1] == pytest.approx(np.mean(recalls))
+
+
+@pytest.mark.parametrize("acquisition", ["norm", "margin", "random"])
+@pytest.mark.parametrize("initial", [1, "one-per-class"])
+def test_lockstep_is_the_same_as_one_at_a_time(blobs, acquisition, initial):
+    graph, y = blobs
+    tau = poise.Geometric(K=4)
+    options = {"acquisition": acquisition, "initial": initial, "budget": 10, "tau": tau}
+    together = poise.simulate_many(graph, y, seeds=[0, 1, 2], **options)
+    for seed, trace in enumerate(together):
+        alone = poise.simulate(graph, y, seed=seed, **options)
+        assert (alone.queries == trace.queries).all()
+        assert (alone.accuracy == trace.accuracy).all()
+
+
+def test_simulated_is_what_a_learner_asks(blobs):
+    graph, y = blobs
+    trace = poise.simulate(graph, y, budget=10, seed=3, initial=[5, 60])
+    learner = poise.Learner(graph, {5: int(y[5]), 60: int(y[60])}, seed=3)
+    for query in trace.queries:
+        (i,) = learner.ask()
+        assert i == query
+        learner.tell(i, int(y[i]))
+
+
+def test_clusters_finer_than_classes(blobs):
+    graph, y = blobs
+    trace = poise.simulate(graph, y % 2, clusters=y, budget=10, initial=1)
+    assert trace.n_clusters == 3
+    assert trace.clusters_seen[0] == 1
+    assert trace.clusters_seen[-1] == 3
+
+
+def test_from_nothing_and_to_the_end(islands):
+    graph, y = islands
+    trace = poise.simulate(graph, y, budget=1000, initial=0)
+    assert len(trace.queries) == 67
+    assert sorted(trace.queries) == list(range(67))
+    assert trace.accuracy[0] == 0.0
+    assert trace.accuracy[-1] == 1.0
+
+
+def test_text_classes(blobs):
+    graph, y = blobs
+    trace = poise.simulate(graph, np.array(["x", "y", "z"])[y], budget=3)
+    assert set(trace.answers) <= {"x", "y", "z"}
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"y_true": np.zeros(5)}, LabelError),
+        ({"y_true": np.full(120, 0.5)}, LabelError),
+        ({"clusters": np.zeros(7)}, LabelError),
+        ({"budget": -1}, InputError),
+        ({"initial": "some"}, InputError),
+        ({"initial": 500}, InputError),
+    ],
+)
+def test_bad_input(blobs, options, error):
+    graph, y = blobs
+    with pytest.raises(error):
+        poise.simulate(graph, **({"y_true": y} | options))
