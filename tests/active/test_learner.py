@@ -71,6 +71,20 @@ def test_tell_of_an_asked_node_solves_nothing_and_is_exact(blobs, counted):
     assert j == fresh.ask()[0]
 
 
+def test_another_tau_or_a_changed_answer_needs_no_poisson_solve(blobs, counted):
+    graph, _ = blobs
+    learner = poise.Learner(graph, {0: "a", 50: "b", 100: "b"})
+    _ = learner.scores
+    before = counted.solves
+    _ = learner.predictions  # tau = 0 instead of 1e-3
+    assert counted.solves == before + 1
+    learner.relabel(100, "a")
+    _ = learner.scores
+    assert counted.solves == before + 2
+    fresh = poise.Learner(graph, {0: "a", 50: "b", 100: "a"})
+    assert (learner.scores == fresh.scores).all()
+
+
 def test_undo_of_a_prepared_answer_solves_nothing(blobs, counted):
     graph, _ = blobs
     learner = poise.Learner(graph, {0: "a", 50: "b"}, predict_tau=None)

@@ -277,7 +277,7 @@ class Learner:
 
     def _solve(self, problems: Sequence[Problem]) -> None:
         if problems:
-            self.supply(problems, solve_problems(self.graph, problems))
+            self.supply(problems, solve_problems(self.graph, problems, self._solved))
 
     def _columns(self, problem: Problem) -> Columns:
         if not problem.sources:

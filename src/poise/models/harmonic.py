@@ -5,7 +5,7 @@ nodes are constrained, never on their classes, so that the columns of an unanswe
 solved before its answer is known and added to a class afterwards (superposition).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,15 +47,24 @@ class Columns:
     weights: Floats
 
 
-def solve_problems(graph: Graph, problems: Sequence[Problem]) -> list[Columns]:
+def solve_problems(
+    graph: Graph, problems: Sequence[Problem], solved: Mapping[Problem, Columns] | None = None
+) -> list[Columns]:
     """Solve all problems in one pass over the graph: one Poisson solve, one solve for the columns.
 
-    Problems that constrain the same nodes share their Poisson weights.
+    Problems that constrain the same nodes share their Poisson weights, also with those `solved`
+    before, so that another tau or a changed answer costs no Poisson solve.
     """
     sets = list(dict.fromkeys((p.constrained, p.shift) for p in problems))
     gamma = np.empty((graph.n_nodes, len(sets)), order="F")
+    known = {(p.constrained, p.shift): c.weights for p, c in (solved or {}).items()}
+    for t, key in enumerate(sets):
+        if key in known:
+            gamma[:, t] = known[key]
     for shift in {shift for _, shift in sets}:
-        same = [t for t, (_, other) in enumerate(sets) if other == shift]
+        same = [t for t, key in enumerate(sets) if key[1] == shift and key not in known]
+        if not same:
+            continue
         nodes = [np.array(sets[t][0], dtype=np.int64) for t in same]
         gamma[:, same] = poisson_weights(graph, nodes, shift=shift)
     set_of = [sets.index((p.constrained, p.shift)) for p in problems]
