@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from linear_systems import small_groups
 from scipy import sparse
 
-from poise.linalg import PreparedLaplacian, choose_preconditioner, prepare
+from poise.linalg import PreparedLaplacian, choose_preconditioner, prepare, solve
 from poise.linalg.aggregates import MAX_GROUPS, aggregate
 from poise.linalg.coarse import coarse_matrix
 from strategies import Floats, as_csr, connected_weights, laplacian, seeds, weights_in_pieces
@@ -75,6 +75,16 @@ def test_the_inverse_of_the_singular_coarse_matrix_acts_on_vectors_without_mean(
     r = np.random.default_rng(0).normal(size=prepared.n_groups)
     r -= (np.bincount(component, weights=r) / np.bincount(component))[component]
     np.testing.assert_allclose(prepared.coarse @ (prepared.coarse_inverse @ r), r, atol=1e-9)
+
+
+def test_groups_without_a_free_node_do_no_harm() -> None:
+    blocks = [1 - np.eye(70), np.array([[0.0, 1.0], [1.0, 0.0]])]
+    prepared = prepare(as_csr(sparse.block_diag(blocks)))
+    free = np.arange(72) == 71
+    E = coarse_matrix(prepared, np.zeros(72), free)
+    np.testing.assert_array_equal(E, np.eye(prepared.n_groups))
+    found = solve(prepared, np.ones(72), free=free, preconditioner="two-level").require()
+    np.testing.assert_allclose(found.value, np.arange(72) == 71)
 
 
 def test_groups_lie_within_components_and_small_ones_have_none() -> None:

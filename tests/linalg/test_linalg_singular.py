@@ -5,10 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_systems import PRECONDITIONERS, path, small_groups
+from scipy import sparse
 
 from poise.errors import InputError
 from poise.linalg import prepare, solve
-from strategies import Floats, as_csr, connected_weights, laplacian, seeds, weights_in_pieces
+from strategies import (
+    Floats,
+    as_csr,
+    connected_weights,
+    laplacian,
+    random_weights,
+    seeds,
+    weights_in_pieces,
+)
 
 
 def compatible(components: np.ndarray, rhs: Floats) -> Floats:
@@ -74,6 +83,19 @@ def test_tiny_graphs(n: int, preconditioner: str) -> None:
     found = solve(prepared, rhs, diagonals=q, preconditioner=preconditioner).require()
     A = laplacian(prepared.weights.toarray()) + np.diag(q)
     np.testing.assert_allclose(A @ found.value, rhs, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "scipy"])
+def test_components_of_one_group_each_do_not_amplify_rounding(backend: str) -> None:
+    parts = [random_weights(40, "tree", seed) for seed in (0, 1, 2)]
+    W = sparse.block_diag(parts).toarray()
+    prepared = prepare(as_csr(W))
+    assert prepared.n_groups == 3
+    rhs = compatible(prepared.components, np.random.default_rng(0).normal(size=120))
+    options = {"preconditioner": "two-level", "backend": backend, "rtol": 1e-11}
+    found = solve(prepared, rhs, singular=True, **options).require()
+    expected = np.linalg.pinv(laplacian(W), hermitian=True) @ rhs
+    np.testing.assert_allclose(found.value, expected, atol=1e-7 * np.abs(expected).max())
 
 
 def test_components_that_hold_and_others_that_do_not_can_be_solved_together() -> None:

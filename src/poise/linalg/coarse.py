@@ -21,7 +21,8 @@ def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats
     group, m = prepared.group, prepared.n_groups
     E = prepared.coarse.copy()
     kept = free & (group >= 0)
-    diagonal = np.bincount(group[kept], weights=q[kept], minlength=m)
+    diagonal = np.zeros(m)  # not an empty bincount's integers, where no group has a free node
+    diagonal += np.bincount(group[kept], weights=q[kept], minlength=m)
     bound = np.flatnonzero(~free & (group >= 0))
     diagonal -= np.bincount(group[bound], weights=prepared.degrees[bound], minlength=m)
     E[np.diag_indices(m)] += diagonal

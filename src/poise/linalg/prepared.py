@@ -88,7 +88,8 @@ class PreparedLaplacian:
         component = np.zeros(m, dtype=np.int64)
         component[self.group[self.group >= 0]] = self.components[self.group >= 0]
         same = component[:, None] == component[None, :]
-        scale = np.trace(self.coarse) / max(m, 1) if m else 1.0
+        # Degrees, not the trace: that is rounding alone where every component is one group.
+        scale = self.degrees[self.group >= 0].sum() / max(m, 1)
         return np.asarray(np.linalg.inv(self.coarse + (scale or 1.0) * same / max(m, 1)))
 
     @cached_property
