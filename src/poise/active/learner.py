@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from poise.active import saved
 from poise.active.acquisition import Acquisition, as_acquisition
+from poise.active.beliefs import Beliefs, merge
 from poise.active.checks import decay, whole_number
 from poise.active.policies import Policy, as_policy
 from poise.active.schedules import Schedule, as_schedule
 from poise.active.session import Event, Question, Session
-from poise.active.snapshot import Beliefs, Snapshot
+from poise.active.snapshot import Snapshot
 from poise.errors import GraphError, InputError, LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
@@ -290,35 +291,7 @@ class Learner:
             return self._solved[problem]
 
     def _beliefs(self, question: Question) -> Beliefs:
-        """Merge single columns into their classes; open questions are answered in expectation.
-
-        With h_p the column of an open question and pi^p its guessed probabilities, the expected
-        scores are ``h_c + sum_p pi^p_c h_p``, and since answers are independent the expected
-        squared norm is that of the expected scores plus ``sum_p h_p^2 (1 - |pi^p|^2)``.
-        """
-        state = self._session.state
-        columns = self._columns(question.problem)
-        scores = np.zeros((self.graph.n_nodes, len(state.classes)))
-        scores[:, list(question.codes)] = columns.values[:, : len(question.codes)]
-        spread = np.zeros(self.graph.n_nodes)
-        prior = self._label_shares()
-        for j, node in enumerate(question.own, start=len(question.codes)):
-            h = columns.values[:, j]
-            if node in state.labels:
-                scores[:, state.classes[state.labels[node]]] += h
-            else:
-                guess = np.zeros(len(state.classes))
-                guess[: len(state.pending[node])] = state.pending[node]
-                if not state.pending[node]:
-                    guess = prior
-                scores += h[:, None] * guess
-                spread += h * h * (1.0 - guess @ guess)
-        norms = np.sqrt(np.einsum("ij,ij->i", scores, scores) + spread)
-        return Beliefs(scores, norms, columns.weights)
-
-    def _label_shares(self) -> Floats:
-        labels = self._labels()
-        return labels.counts / max(len(labels), 1)
+        return merge(self._columns(question.problem), question, self._session.state)
 
     def _labels(self) -> Labels:
         state = self._session.state
@@ -326,9 +299,8 @@ class Learner:
 
     def _labelled_result(self, tau: float) -> ScoreResult:
         beliefs = self._beliefs(self._labelled_question(tau))
-        return ScoreResult(
-            beliefs.scores, self.classes, self.reached, self._label_shares(), beliefs.weights
-        )
+        shares = self._session.state.class_shares()
+        return ScoreResult(beliefs.scores, self.classes, self.reached, shares, beliefs.weights)
 
     def _snapshot(self) -> Snapshot:
         state = self._session.state
@@ -358,16 +330,13 @@ class Learner:
         chosen = self.policy(values, snapshot, 1, rng)
         return int(chosen[0])
 
-    @staticmethod
-    def _guess(snapshot: Snapshot, node: int) -> tuple[float, ...]:
+    def _guess(self, snapshot: Snapshot, node: int) -> tuple[float, ...]:
         """Class probabilities at a node about to be asked, if the decision looked at scores."""
-        if not snapshot.looked_at_scores or not snapshot.classes:
+        if not snapshot.looked_at_scores:
             return ()
-        counts = snapshot.labels.counts
-        shares = counts / max(counts.sum(), 1)
-        row = snapshot.scores[[node]]
-        guess = normalise_scores(row, np.ones(1, dtype=bool), shares)
-        return tuple(float(p) for p in guess[0])
+        shares = self._session.state.class_shares()
+        row = normalise_scores(snapshot.scores[[node]], np.ones(1, dtype=bool), shares)
+        return tuple(float(p) for p in row[0])
 
     def __repr__(self) -> str:
         state = self._session.state

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from poise.errors import InputError, LabelError, NodeIndexError
-from poise.linalg.status import Bools
+from poise.linalg.status import Bools, Floats
 from poise.models.harmonic import Problem
 from poise.models.labels import Label, as_label, as_node, check_classes
 
@@ -84,6 +84,12 @@ class State:
         now = allowed.copy()
         now[postponed] = False
         return now if now.any() else allowed
+
+    def class_shares(self) -> Floats:
+        """(C,) share of each class among the labels; zeros where there are none."""
+        codes = [self.classes[label] for label in self.labels.values()]
+        counts = np.bincount(np.array(codes, dtype=np.int64), minlength=len(self.classes))
+        return np.asarray(counts / max(len(codes), 1))
 
     def apply(self, event: Event) -> None:
         """Move on by one event that has been checked."""

@@ -6,25 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from poise.active.beliefs import Beliefs
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.labels import Label, Labels
-
-
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """Scores with the open questions answered in expectation.
-
-    Attributes
-    ----------
-    scores : (n, C) expected scores
-    norms : (n,) root of the expected squared norm of the scores
-    weights : (n,) Poisson weights gamma; the questions are constrained nodes like the labels
-    """
-
-    scores: Floats
-    norms: Floats
-    weights: Floats
 
 
 @dataclass(frozen=True, eq=False)
