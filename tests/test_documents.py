@@ -1,6 +1,8 @@
 """What the documents at the root say is true: the code runs, the links lead somewhere."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,21 @@ def test_the_readmes_python_runs_as_it_stands(capsys: pytest.CaptureFixture[str]
     exec(compile(block, "README.md", "exec"), {})
     (right,) = re.findall(r"(\d+)% right with 31 labels", capsys.readouterr().out)
     assert int(right) > 85
+
+
+def test_the_acquisition_that_contributors_are_shown_works() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    use = (
+        "graph = poise.knn_graph(np.random.default_rng(0).normal(size=(30, 2)), k=3)\n"
+        "learner = poise.Learner(graph, {0: 'a'}, acquisition='degree')\n"
+        "print(learner.ask()[0] == 1 + graph.degrees[1:].argmax())"
+    )
+    # In a process of its own: a name once registered stays registered.
+    run = subprocess.run(
+        [sys.executable, "-c", block + use], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "True\n"
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

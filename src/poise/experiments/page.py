@@ -49,7 +49,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         for first, *rest in rows
     )
     return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{top}</tr></thead>'
+        f'<div class="scroll" role="group" aria-label="Table" tabindex="0"><table><thead><tr>{top}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
