@@ -3,11 +3,11 @@
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import NoReturn, cast
 
 import click
 
+from poise import __version__
 from poise.cli.acquisitions import acquisitions
 from poise.cli.bench import bench
 from poise.cli.demo import demo
@@ -19,19 +19,11 @@ OK, FAILED, USER_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 PATH_MISTAKES = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
-def installed_version() -> str:
-    """The version of the installed package; a bare checkout has none."""
-    try:
-        return version("poise")
-    except PackageNotFoundError:
-        return "not installed"
-
-
 @click.group(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(installed_version(), prog_name="poise", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="poise", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Tell it a few labels; it asks for the next one worth knowing, and knows the rest.
