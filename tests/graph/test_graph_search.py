@@ -179,6 +179,22 @@ def test_cells_with_too_few_points_are_filled_exactly():
     assert np.isfinite(found.distances).all()
 
 
+def test_many_dimensions_are_searched_along_few():
+    """Points near a plane in 300 dimensions: the plane finds candidates, true distances decide."""
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(3_000, 8)) @ rng.normal(size=(8, 300)) + 0.3 * rng.normal(
+        size=(3_000, 300)
+    )
+    backend = FaissIVF(probes=1_000)  # every cell: only the projection is approximate
+    found = nearest_neighbours(X, 10, backend=backend)
+    true = nearest_neighbours(X, 10, backend="exact")
+    assert_sound(found, X)
+    hits = [len(set(a) & set(b)) for a, b in zip(found.indices, true.indices, strict=True)]
+    assert np.mean(hits) / 10 > 0.95
+    same = found.indices == true.indices
+    np.testing.assert_array_equal(found.distances[same], true.distances[same])
+
+
 def test_new_points_find_themselves():
     X = np.random.default_rng(12).normal(size=(300, 12))
     for backend in ("auto", "exact", "brute", "faiss-flat"):

@@ -162,6 +162,12 @@ def test_a_bad_k_is_refused(k, words):
         knn_graph(X20, k)
 
 
+@pytest.mark.parametrize("seed", [None, -1, 1.5, True])
+def test_a_bad_seed_is_refused(seed):
+    with pytest.raises(InputError, match="seed is"):
+        knn_graph(X20, 3, seed=seed)
+
+
 def test_a_bad_way_to_symmetrise_is_refused():
     with pytest.raises(InputError, match="'auto', 'mean', 'max' or 'min'"):
         knn_graph(X20, 3, symmetrise=True)

@@ -71,6 +71,7 @@ def knn_graph(
     """
     features = check_features(X)
     k = check_k(k, features.shape[0])
+    seed = check_seed(seed)
     metric = check_metric(metric, is_sparse(features))
     function = as_kernel(kernel)
     how = check_symmetrise(symmetrise, function)
@@ -115,6 +116,13 @@ def check_k(k: Any, n: int) -> int:
             f"largest k allowed is {n - 1}"
         )
     return int(k)
+
+
+def check_seed(seed: Any) -> int:
+    """`seed` as an int >= 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed is {seed!r}: expected a whole number >= 0, e.g. seed=0")
+    return int(seed)
 
 
 def check_symmetrise(symmetrise: Literal["auto"] | Symmetrise, kernel: Kernel) -> Symmetrise:
