@@ -20,7 +20,7 @@ def indicators(prepared: PreparedLaplacian) -> Floats:
     return (prepared.group[:, None] == np.arange(prepared.n_groups)).astype(float)
 
 
-@settings(max_examples=50)
+@settings(max_examples=100)
 @given(graphs)
 def test_the_layout_is_the_same_matrix_in_another_order(W: Floats) -> None:
     with small_groups():
@@ -40,7 +40,7 @@ def test_the_layout_is_the_same_matrix_in_another_order(W: Floats) -> None:
         assert len(set(prepared.components[rows])) == 1
 
 
-@settings(max_examples=30)
+@settings(max_examples=100)
 @given(graphs, seeds)
 def test_product_is_the_laplacian(W: Floats, seed: int) -> None:
     prepared = prepare(as_csr(W))
@@ -49,7 +49,7 @@ def test_product_is_the_laplacian(W: Floats, seed: int) -> None:
     np.testing.assert_allclose(prepared.product(X[:, 0]), laplacian(W) @ X[:, 0], atol=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=100)
 @given(graphs, seeds)
 def test_coarse_matrices_are_projections_of_the_operator(W: Floats, seed: int) -> None:
     with small_groups():

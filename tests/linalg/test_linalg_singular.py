@@ -26,7 +26,7 @@ def compatible(components: np.ndarray, rhs: Floats) -> Floats:
     return np.asarray(rhs - means[components])
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(
     st.one_of(connected_weights(least=1), weights_in_pieces()),
     seeds,

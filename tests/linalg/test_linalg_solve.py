@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_systems import PRECONDITIONERS, any_systems, path
+from scipy import sparse
 
 from poise.errors import ConvergenceError, InputError
-from poise.linalg import Status, solve
+from poise.linalg import Status, prepare, solve
+from poise.linalg.solve import RTOL, RTOL_SMALL, SMALL
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(any_systems, st.sampled_from(PRECONDITIONERS), st.sampled_from(["compiled", "scipy"]))
 def test_every_column_is_the_dense_solution(system, preconditioner, backend):  # type: ignore[no-untyped-def]
     found = system.solve(rtol=1e-12, preconditioner=preconditioner, backend=backend).require()
@@ -20,7 +22,7 @@ def test_every_column_is_the_dense_solution(system, preconditioner, backend):  #
     np.testing.assert_allclose(found.value, expected, atol=1e-9 * max(1, np.abs(expected).max()))
 
 
-@settings(max_examples=40)
+@settings(max_examples=100)
 @given(any_systems, st.sampled_from([1e-3, 1e-7, 1e-10]), st.sampled_from(PRECONDITIONERS))
 def test_the_tolerance_is_met_and_reported(system, rtol, preconditioner):  # type: ignore[no-untyped-def]
     found = system.solve(rtol=rtol, preconditioner=preconditioner, sweep=False)
@@ -31,7 +33,7 @@ def test_the_tolerance_is_met_and_reported(system, rtol, preconditioner):  # typ
     np.testing.assert_allclose(found.residual, true, rtol=1e-2, atol=1e-13)
 
 
-@settings(max_examples=30)
+@settings(max_examples=100)
 @given(any_systems, st.sampled_from(["jacobi", "two-level"]))
 def test_compiled_and_scipy_agree(system, preconditioner):  # type: ignore[no-untyped-def]
     one = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="compiled").require()
@@ -41,7 +43,7 @@ def test_compiled_and_scipy_agree(system, preconditioner):  # type: ignore[no-un
     assert np.all(np.abs(one.steps - two.steps) <= 1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=100)
 @given(any_systems, st.sampled_from(PRECONDITIONERS), st.sampled_from(["compiled", "scipy"]))
 def test_a_start_changes_the_way_and_not_the_end(system, preconditioner, backend):  # type: ignore[no-untyped-def]
     options = {"rtol": 1e-10, "preconditioner": preconditioner, "backend": backend}
@@ -90,6 +92,13 @@ def test_an_indefinite_operator_breaks_down_and_says_so(backend: str) -> None:
     assert found.status.tolist() == [Status.BREAKDOWN]
     with pytest.raises(ConvergenceError, match="not positive definite"):
         found.require()
+
+
+@pytest.mark.parametrize(("n", "expected"), [(SMALL, RTOL_SMALL), (SMALL + 1, RTOL)])
+def test_small_graphs_have_a_tighter_tolerance(n: int, expected: float) -> None:
+    prepared = prepare(sparse.csr_array(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1])))
+    found = solve(prepared, np.ones(n), diagonals=np.full(n, 0.01)).require()
+    assert expected / 1000 < found.residual[0] <= expected
 
 
 def test_one_right_hand_side_may_be_flat() -> None:
