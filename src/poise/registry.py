@@ -1,4 +1,4 @@
-"""Name -> factory, for everything that a user may choose by name or add under a name of their own."""
+"""Name -> factory, for everything that can be chosen by name or added under a name of one's own."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
@@ -49,7 +49,9 @@ class Registry(Generic[T]):
             return self._factories[name]
         except KeyError:
             known = ", ".join(sorted(self._factories))
-            raise UnknownNameError(f"no {self.kind} is called {name!r}: there are {known}") from None
+            raise UnknownNameError(
+                f"no {self.kind} is called {name!r}: there are {known}"
+            ) from None
 
     def describe(self) -> dict[str, str]:
         """Every name with the first line of its docstring."""
