@@ -1,7 +1,8 @@
 """Linear algebra on graph Laplacians: matrices only, no graphs, labels or models."""
 
+from poise.linalg.preconditioners import choose_preconditioner
 from poise.linalg.prepared import PreparedLaplacian, prepare
-from poise.linalg.solve import choose_preconditioner, solve
+from poise.linalg.solve import solve
 from poise.linalg.status import Solution, Status
 
 __all__ = [

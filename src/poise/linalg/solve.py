@@ -4,15 +4,20 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from poise.errors import InputError
 from poise.linalg import reference
-from poise.linalg.coarse import coarse_inverses
+from poise.linalg.kernel import centre, check_kernel, kernel_of
+from poise.linalg.preconditioners import (
+    Preconditioner,
+    approximate_cholesky,
+    choose_preconditioner,
+    coarse_of_operators,
+    two_level,
+)
 from poise.linalg.prepared import PreparedLaplacian
 from poise.linalg.status import Bools, Floats, Ints, Solution
 
-Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
 Backend = Literal["compiled", "scipy"]
 
 #: Relative residual at which a column stops: max |u - u*| is then about 1e-6 on the data of
@@ -25,9 +30,6 @@ RTOL_SMALL = 1e-10
 MAX_STEPS = 5_000
 #: Columns solved together: more do not fit in the cache, fewer do not share enough of it.
 BLOCK = 8
-#: A diagonal this strong (median of q/(d + q) over the free nodes) leaves Jacobi nothing to gain
-#: from the coarse space.
-STRONG_DIAGONAL = 0.1
 
 
 def solve(
@@ -104,13 +106,13 @@ def solve(
         rtol = RTOL if n > SMALL else RTOL_SMALL
     if not rtol > 0:
         raise InputError(f"rtol is {rtol}: a relative tolerance must be positive")
-    kernel = _kernel(prepared, Q, F)
+    kernel = kernel_of(prepared, Q, F)
     diagonal = prepared.degrees + Q
     if np.any(F & ~kernel & (diagonal <= 0)):
         raise InputError("diagonals make an operator indefinite: they must be >= 0 on free nodes")
     F = F & (diagonal > 0)  # an isolated node without a diagonal is a kernel of its own
     inverse = np.divide(1.0, diagonal, out=np.zeros((n_operators, n)), where=F)
-    B = _check_kernel(prepared, B, kernel, which, singular) * F[which]
+    B = check_kernel(prepared, B, kernel, which, singular) * F[which]
     scale = np.sqrt(np.einsum("ji,ji->j", inverse[which] * B, inverse[which] * B))
     X = np.where(F[which] & (scale > 0)[:, None], X, 0.0)  # a zero column needs no other start
     status, steps = np.empty((2, len(B)), dtype=np.int64)
@@ -137,21 +139,9 @@ def solve(
             max_steps,
             sweep,
         )
-    _centre(prepared, X, kernel[which])
+    centre(prepared, X, kernel[which])
     residual = norm / np.where(scale > 0, scale, 1.0)
     return Solution(X[0] if flat else X.T, status, steps, residual)
-
-
-def choose_preconditioner(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Preconditioner:
-    """The rule for one operator, from the measurements in docs/decisions/preconditioner.md.
-
-    "jacobi" where the diagonal is strong or the graph too small for a coarse space, else
-    "two-level". "approx-chol" is never chosen by itself.
-    """
-    if prepared.n_groups < 2 or not free.any():
-        return "jacobi"
-    typical = np.median((q / (prepared.degrees + q + 1e-300))[free])
-    return "jacobi" if typical > STRONG_DIAGONAL else "two-level"
 
 
 def _compiled(
@@ -171,7 +161,7 @@ def _compiled(
     from poise.linalg import compiled  # numba: imported at the first solve, not with the package
 
     order = prepared.order
-    coarse = _coarse(prepared, Q, F, kernel, preconditioner)
+    coarse = coarse_of_operators(prepared, Q, F, kernel, preconditioner)
     diagonal = np.take(prepared.degrees + Q, order, axis=1)
     inverse = np.take(inverse, order, axis=1)
     layout = compiled.Layout(prepared.indptr, prepared.indices, prepared.data, prepared.ranges)
@@ -216,126 +206,16 @@ def _reference(
     mask = F.T.astype(np.float64)
     apply = reference.shifted_laplacian(prepared.weights, diagonal, mask, which)
     if preconditioner == "approx-chol":
-        precondition = _approximate_cholesky(prepared, diagonal, F.T, which)
+        precondition = approximate_cholesky(prepared, diagonal, F.T, which)
     else:
-        coarse = _coarse(prepared, Q, F, kernel, preconditioner)
-        precondition = _two_level(prepared, inverse, mask, which, coarse)
+        coarse = coarse_of_operators(prepared, Q, F, kernel, preconditioner)
+        precondition = two_level(prepared, inverse, mask, which, coarse)
     Y, status, steps, norm = reference.iterate(
         apply, precondition, inverse[:, which], B.T, X.T, target, max_steps
     )
     if sweep:
         Y = inverse[:, which] * (B.T + prepared.weights @ Y)
     return Y.T, status, steps, norm
-
-
-def _two_level(
-    prepared: PreparedLaplacian, inverse: Floats, mask: Floats, which: Ints, coarse: Floats
-) -> reference.Operator:
-    m = coarse.shape[1]
-    grouped = prepared.group >= 0
-    Z = sparse.csr_array(
-        (np.ones(grouped.sum()), (np.flatnonzero(grouped), prepared.group[grouped])),
-        shape=(prepared.n, prepared.n_groups),
-    )
-
-    def precondition(R: Floats) -> Floats:
-        correction = inverse[:, which] * R
-        if m:
-            sums = np.asarray(Z.T @ R)
-            small = np.einsum("jab,bj->aj", coarse[which % len(coarse)], sums)
-            correction += mask[:, which] * (Z @ small)
-        return correction
-
-    return precondition
-
-
-def _approximate_cholesky(
-    prepared: PreparedLaplacian, diagonal: Floats, F: Bools, which: Ints
-) -> reference.Operator:
-    """Factors of every operator on its free nodes; the plain Laplacian's is kept for good."""
-    import approx_chol
-
-    factors = []
-    for k in range(diagonal.shape[1]):
-        nodes = np.flatnonzero(F[:, k])
-        if len(nodes) == prepared.n and np.array_equal(diagonal[:, k], prepared.degrees):
-            factors.append((nodes, prepared.factor))
-            continue
-        part = prepared.weights[nodes][:, nodes]
-        A = sparse.csr_matrix(sparse.diags_array(diagonal[nodes, k]) - part)
-        A.sort_indices()
-        factors.append((nodes, approx_chol.factorize(A, approx_chol.Config(seed=0))))
-
-    def precondition(R: Floats) -> Floats:
-        correction = np.zeros_like(R)
-        for j, k in enumerate(which):
-            nodes, factor = factors[k]
-            correction[nodes, j] = factor.solve(np.ascontiguousarray(R[nodes, j]))[: len(nodes)]
-        return correction
-
-    return precondition
-
-
-def _coarse(
-    prepared: PreparedLaplacian, Q: Floats, F: Bools, kernel: Bools, preconditioner: str
-) -> Floats:
-    if preconditioner != "two-level" or prepared.n_groups < 2:
-        return np.zeros((1, 0, 0))
-    if kernel.all():
-        return prepared.coarse_inverse[None]
-    if kernel.any():
-        raise InputError(
-            "an operator is singular on some components only: bind the nodes of the others "
-            "(free=False) and solve for them apart"
-        )
-    return coarse_inverses(prepared, Q, F)
-
-
-def _kernel(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> Bools:
-    """(K, n) mask of the nodes in components on which operator k has the constants as kernel."""
-    held = ~F | (Q > 0)
-    kernel = np.empty(held.shape, dtype=bool)
-    for k, holds_at in enumerate(held):
-        holds = np.bincount(prepared.components, weights=holds_at) > 0
-        kernel[k] = ~holds[prepared.components]
-    return kernel
-
-
-def _check_kernel(
-    prepared: PreparedLaplacian, B: Floats, kernel: Bools, which: Ints, singular: bool
-) -> Floats:
-    """Refuse a singular operator that was not declared, and right-hand sides outside its range."""
-    if not kernel.any():
-        return B
-    if not singular:
-        raise InputError(
-            "the operator is singular (a component with no bound node and no diagonal): "
-            "declare it with singular=True, or bind a node there"
-        )
-    B = B.copy()
-    sizes = np.bincount(prepared.components)
-    for j, row in enumerate(B):
-        in_kernel = kernel[which[j]]
-        part = np.where(in_kernel, row, 0.0)
-        sums = np.bincount(prepared.components, weights=part)
-        if np.abs(sums).max() > 1e-8 * max(np.abs(part).sum(), 1e-300):
-            worst = int(np.argmax(np.abs(sums)))
-            raise InputError(
-                f"column {j} of rhs sums to {sums[worst]:.2e} over component {worst}, where the "
-                "operator's kernel is the constants: subtract the component's mean first"
-            )
-        row -= np.where(in_kernel, (sums / sizes)[prepared.components], 0.0)
-    return B
-
-
-def _centre(prepared: PreparedLaplacian, X: Floats, in_kernel: Bools) -> None:
-    """Remove the mean of each component in place where the constants are the kernel."""
-    if not in_kernel.any():
-        return
-    sizes = np.bincount(prepared.components)
-    for row, mask in zip(X, in_kernel, strict=True):
-        means = np.bincount(prepared.components, weights=row) / sizes
-        row -= np.where(mask, means[prepared.components], 0.0)
 
 
 def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:

@@ -1,0 +1,98 @@
+"""Preconditioners: which one when, and how each is built."""
+
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from poise.errors import InputError
+from poise.linalg.coarse import coarse_inverses
+from poise.linalg.prepared import PreparedLaplacian
+from poise.linalg.reference import Operator
+from poise.linalg.status import Bools, Floats, Ints
+
+Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
+
+#: A diagonal this strong (median of q/(d + q) over the free nodes) leaves Jacobi nothing to gain
+#: from the coarse space.
+STRONG_DIAGONAL = 0.1
+
+
+def choose_preconditioner(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Preconditioner:
+    """The rule for one operator, from the measurements in docs/decisions/preconditioner.md.
+
+    "jacobi" where the diagonal is strong or the graph too small for a coarse space, else
+    "two-level". "approx-chol" is never chosen by itself.
+    """
+    if prepared.n_groups < 2 or not free.any():
+        return "jacobi"
+    typical = np.median((q / (prepared.degrees + q + 1e-300))[free])
+    return "jacobi" if typical > STRONG_DIAGONAL else "two-level"
+
+
+def two_level(
+    prepared: PreparedLaplacian, inverse: Floats, mask: Floats, which: Ints, coarse: Floats
+) -> Operator:
+    """``D^-1 + Z (Z^T A Z)^-1 Z^T`` as a map of (n, J) arrays; Jacobi alone without coarse space.
+
+    `inverse` and `mask` are (n, K), `coarse` (K', m, m).
+    """
+    m = coarse.shape[1]
+    grouped = prepared.group >= 0
+    Z = sparse.csr_array(
+        (np.ones(grouped.sum()), (np.flatnonzero(grouped), prepared.group[grouped])),
+        shape=(prepared.n, prepared.n_groups),
+    )
+
+    def precondition(R: Floats) -> Floats:
+        correction = inverse[:, which] * R
+        if m:
+            sums = np.asarray(Z.T @ R)
+            small = np.einsum("jab,bj->aj", coarse[which % len(coarse)], sums)
+            correction += mask[:, which] * (Z @ small)
+        return correction
+
+    return precondition
+
+
+def approximate_cholesky(
+    prepared: PreparedLaplacian, diagonal: Floats, F: Bools, which: Ints
+) -> Operator:
+    """Factors of every operator on its free nodes; the plain Laplacian's is kept for good."""
+    import approx_chol
+
+    factors = []
+    for k in range(diagonal.shape[1]):
+        nodes = np.flatnonzero(F[:, k])
+        if len(nodes) == prepared.n and np.array_equal(diagonal[:, k], prepared.degrees):
+            factors.append((nodes, prepared.factor))
+            continue
+        part = prepared.weights[nodes][:, nodes]
+        A = sparse.csr_matrix(sparse.diags_array(diagonal[nodes, k]) - part)
+        A.sort_indices()
+        factors.append((nodes, approx_chol.factorize(A, approx_chol.Config(seed=0))))
+
+    def precondition(R: Floats) -> Floats:
+        correction = np.zeros_like(R)
+        for j, k in enumerate(which):
+            nodes, factor = factors[k]
+            correction[nodes, j] = factor.solve(np.ascontiguousarray(R[nodes, j]))[: len(nodes)]
+        return correction
+
+    return precondition
+
+
+def coarse_of_operators(
+    prepared: PreparedLaplacian, Q: Floats, F: Bools, kernel: Bools, preconditioner: str
+) -> Floats:
+    """Inverses of the coarse matrices, (K', m, m): one for all if singular, none for Jacobi."""
+    if preconditioner != "two-level" or prepared.n_groups < 2:
+        return np.zeros((1, 0, 0))
+    if kernel.all():
+        return prepared.coarse_inverse[None]
+    if kernel.any():
+        raise InputError(
+            "an operator is singular on some components only: bind the nodes of the others "
+            "(free=False) and solve for them apart"
+        )
+    return coarse_inverses(prepared, Q, F)
