@@ -16,7 +16,7 @@ from poise.graph import Graph
 from poise.linalg import solve
 from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
-from poise.models.poisson_weights import SHIFT, poisson_weights
+from poise.models.poisson_weights import SHIFT, check_shift, poisson_weights
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ def solve_problems(
     Problems that constrain the same nodes share their Poisson weights, also with those `solved`
     before, so that another tau or a changed answer costs no Poisson solve.
     """
+    for problem in problems:
+        check_shift(problem.shift)
     sets = list(dict.fromkeys((p.constrained, p.shift) for p in problems))
     gamma = np.empty((graph.n_nodes, len(sets)), order="F")
     known = {(p.constrained, p.shift): c.weights for p, c in (solved or {}).items()}
@@ -106,9 +108,7 @@ def spread(
     nodes and on components that hold none.
     """
     n, n_problems = gamma.shape
-    tau = np.asarray(tau, dtype=np.float64)
-    if not (np.all(np.isfinite(tau)) and np.all(tau >= 0)):
-        raise InputError(f"tau is {tau.tolist()}: it must be finite and not negative")
+    tau = check_decay(tau)
     counts = [len(columns) for columns in sources]
     operator = np.repeat(np.arange(n_problems), counts)
     if not len(operator):
@@ -139,3 +139,11 @@ def spread(
         for j, source in enumerate(columns):
             values[source, j] = 1.0
     return result
+
+
+def check_decay(tau: npt.ArrayLike) -> Floats:
+    """`tau`, one number or several, finite and not negative."""
+    decay = np.asarray(tau, dtype=np.float64)
+    if not (np.all(np.isfinite(decay)) and np.all(decay >= 0)):
+        raise InputError(f"tau is {decay.tolist()}: it must be finite and not negative")
+    return decay

@@ -33,12 +33,11 @@ class Labels:
         cls, answers: Mapping[Any, Any], n_nodes: int, classes: Iterable[Label] = ()
     ) -> "Labels":
         """From ``{node: class}``; `classes` fixes the order of those known beforehand."""
-        order = {name: code for code, name in enumerate(map(as_label, classes))}
-        pairs = sorted(
-            (as_node(node, n_nodes), order.setdefault(as_label(label), len(order)))
-            for node, label in answers.items()
-        )
-        check_classes(order)
+        known = [as_label(name) for name in classes]
+        named = {as_node(node, n_nodes): as_label(label) for node, label in answers.items()}
+        check_classes([*known, *named.values()])  # before True and 1 become one key
+        order = {name: code for code, name in enumerate(dict.fromkeys(known))}
+        pairs = sorted((node, order.setdefault(label, len(order))) for node, label in named.items())
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return cls(table[:, 0].copy(), table[:, 1].copy(), tuple(order))
 

@@ -32,8 +32,7 @@ def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float =
     -------
     (n, T) array of positive weights; constant on components without constrained nodes.
     """
-    if not (np.isfinite(shift) and shift > 0):
-        raise InputError(f"shift is {shift}: it must be positive, 1e-5 is the authors' choice")
+    check_shift(shift)
     sizes = graph.component_sizes
     f = np.zeros((graph.n_nodes, len(constrained)), order="F")
     for t, nodes in enumerate(constrained):
@@ -46,3 +45,9 @@ def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float =
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     smallest = np.minimum.reduceat(g[by_component], starts, axis=0)
     return np.asarray(g - smallest[graph.components] + shift)
+
+
+def check_shift(shift: float) -> None:
+    """Refuse a shift that would let gamma vanish."""
+    if not (np.isfinite(shift) and shift > 0):
+        raise InputError(f"shift is {shift}: it must be positive, 1e-5 is the authors' choice")
