@@ -30,7 +30,10 @@ import numba
 from numba import prange
 
 #: Below this many multiplications a step, waking a second thread costs more than it saves.
-SERIAL_WORK = 100_000
+SERIAL_WORK = 400_000
+#: Below this many entries, the steps between two products are done by one thread: sharing them
+#: saves less than the wait for the others costs.
+SHARED_WORK = 130_000
 #: Rows of the coarse inverse that one thread takes at a time.
 COARSE_BLOCK = 64
 #: The work-queue threading layer of numba may not be entered by two threads at once.
@@ -119,7 +122,6 @@ with _straight_line_vectorised():
     )(_product)
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
     """``X += alpha P``, ``R -= alpha Q``; per range the sums of Z^2, Z R and R, Z = R/diagonal."""
     for g in prange(len(ranges) - 1):
@@ -141,7 +143,6 @@ def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group
             group_sums[j, g] = total
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction):  # type: ignore[no-untyped-def]
     """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
     n_columns, m = correction.shape
@@ -158,7 +159,6 @@ def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction): 
                     correction[j, a] += coarse_inverse[k, b, a] * s
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # type: ignore[no-untyped-def]
     """``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere, in both layouts."""
     n_columns = P.shape[0]
@@ -175,6 +175,15 @@ def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # 
             for i in range(ranges[g], ranges[g + 1]):
                 for j in range(n_columns):
                     gathered[i, j] = P[j, i]
+
+
+def _compile(function, parallel):  # type: ignore[no-untyped-def]
+    return numba.njit(parallel=parallel, cache=True, error_model="numpy")(function)
+
+
+_step_one, _step_all = _compile(_step, False), _compile(_step, True)
+_coarse_one, _coarse_all = _compile(_coarse_solve, False), _compile(_coarse_solve, True)
+_direction_one, _direction_all = _compile(_direction, False), _compile(_direction, True)
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -197,6 +206,7 @@ def _iterate(  # type: ignore[no-untyped-def]
     n_columns, n = X.shape
     n_ranges = len(ranges) - 1
     m = coarse_inverse.shape[1]
+    shared = n * n_columns > SHARED_WORK
     P = np.zeros((n_columns, n))
     gathered = np.zeros((n, -(-n_columns // 4) * 4)) if n_columns > 1 else P.reshape(n, 1)
     Q = np.zeros((n_columns, n))
@@ -214,9 +224,14 @@ def _iterate(  # type: ignore[no-untyped-def]
     step = 0
     while True:
         # On the first pass alpha is zero: only the sums are taken.
-        _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
-        if m > 0:
-            _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction)
+        if shared:
+            _step_all(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
+            if m > 0:
+                _coarse_all(coarse_inverse, coarse_of, operator, group_sums, correction)
+        else:
+            _step_one(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
+            if m > 0:
+                _coarse_one(coarse_inverse, coarse_of, operator, group_sums, correction)
         any_active = False
         for j in range(n_columns):
             if not active[j]:
@@ -242,7 +257,10 @@ def _iterate(  # type: ignore[no-untyped-def]
                 any_active = True
         if not any_active or step >= max_steps:
             break
-        _direction(ranges, inverse, operator, correction, beta, R, P, gathered)
+        if shared:
+            _direction_all(ranges, inverse, operator, correction, beta, R, P, gathered)
+        else:
+            _direction_one(ranges, inverse, operator, correction, beta, R, P, gathered)
         _operator(
             indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, squares
         )
