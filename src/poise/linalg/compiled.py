@@ -21,10 +21,11 @@ import numpy as np
 
 from poise.linalg.status import Floats, Ints
 
-# GNU OpenMP lets idle threads spin, and when another program wants the core the spinning thread
-# is the one sent to sleep while the others wait for it: on two busy cores a solve took 1,280 ms
-# instead of 69 ms. Read when numba starts its threads, so it is set before; a user's choice stays.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# GNU OpenMP lets idle threads spin for milliseconds, and when another program wants the core the
+# spinning thread is the one put to sleep while the others wait for it: on two busy cores a solve
+# took 1,280 ms instead of 65 ms with one thread. Some ten microseconds of spinning keep what two
+# threads gain on a quiet machine. Read when numba starts its threads; a user's choice stays.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 import numba
 from numba import prange
@@ -122,6 +123,7 @@ with _straight_line_vectorised():
     )(_product)
 
 
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
     """``X += alpha P``, ``R -= alpha Q``; per range the sums of Z^2, Z R and R, Z = R/diagonal."""
     for g in prange(len(ranges) - 1):
@@ -143,6 +145,7 @@ def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group
             group_sums[j, g] = total
 
 
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction):  # type: ignore[no-untyped-def]
     """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
     n_columns, m = correction.shape
@@ -159,6 +162,7 @@ def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction): 
                     correction[j, a] += coarse_inverse[k, b, a] * s
 
 
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # type: ignore[no-untyped-def]
     """``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere, in both layouts."""
     n_columns = P.shape[0]
@@ -175,15 +179,6 @@ def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # 
             for i in range(ranges[g], ranges[g + 1]):
                 for j in range(n_columns):
                     gathered[i, j] = P[j, i]
-
-
-def _compile(function, parallel):  # type: ignore[no-untyped-def]
-    return numba.njit(parallel=parallel, cache=True, error_model="numpy")(function)
-
-
-_step_one, _step_all = _compile(_step, False), _compile(_step, True)
-_coarse_one, _coarse_all = _compile(_coarse_solve, False), _compile(_coarse_solve, True)
-_direction_one, _direction_all = _compile(_direction, False), _compile(_direction, True)
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -206,7 +201,8 @@ def _iterate(  # type: ignore[no-untyped-def]
     n_columns, n = X.shape
     n_ranges = len(ranges) - 1
     m = coarse_inverse.shape[1]
-    shared = n * n_columns > SHARED_WORK
+    threads = numba.get_num_threads()
+    between = threads if n * n_columns > SHARED_WORK else 1
     P = np.zeros((n_columns, n))
     gathered = np.zeros((n, -(-n_columns // 4) * 4)) if n_columns > 1 else P.reshape(n, 1)
     Q = np.zeros((n_columns, n))
@@ -224,14 +220,10 @@ def _iterate(  # type: ignore[no-untyped-def]
     step = 0
     while True:
         # On the first pass alpha is zero: only the sums are taken.
-        if shared:
-            _step_all(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
-            if m > 0:
-                _coarse_all(coarse_inverse, coarse_of, operator, group_sums, correction)
-        else:
-            _step_one(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
-            if m > 0:
-                _coarse_one(coarse_inverse, coarse_of, operator, group_sums, correction)
+        numba.set_num_threads(between)
+        _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
+        if m > 0:
+            _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction)
         any_active = False
         for j in range(n_columns):
             if not active[j]:
@@ -257,10 +249,8 @@ def _iterate(  # type: ignore[no-untyped-def]
                 any_active = True
         if not any_active or step >= max_steps:
             break
-        if shared:
-            _direction_all(ranges, inverse, operator, correction, beta, R, P, gathered)
-        else:
-            _direction_one(ranges, inverse, operator, correction, beta, R, P, gathered)
+        _direction(ranges, inverse, operator, correction, beta, R, P, gathered)
+        numba.set_num_threads(threads)
         _operator(
             indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, squares
         )
@@ -277,6 +267,14 @@ def _iterate(  # type: ignore[no-untyped-def]
                     active[j] = False
         step += 1
     return status, steps, norm
+
+
+def _busy(threads: int) -> bool:
+    """Whether other programs want the cores: then one thread is faster than several that wait.
+
+    The answer changes no result, since bits do not depend on the number of threads.
+    """
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > threads + 0.8
 
 
 def _gathered(X: Floats) -> Floats:
@@ -320,7 +318,7 @@ def iterate(
     Q = np.zeros_like(X)
     with _one_at_a_time:
         threads = numba.get_num_threads()
-        numba.set_num_threads(1 if work < SERIAL_WORK else threads)
+        numba.set_num_threads(1 if work < SERIAL_WORK or _busy(threads) else threads)
         try:
             if X.any():
                 gathered = _gathered(X)
