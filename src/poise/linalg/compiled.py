@@ -15,6 +15,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,6 @@ with _straight_line_vectorised():
     )(_product)
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
     """``X += alpha P``, ``R -= alpha Q``; per range the sums of Z^2, Z R and R, Z = R/diagonal."""
     for g in prange(len(ranges) - 1):
@@ -145,7 +145,6 @@ def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group
             group_sums[j, g] = total
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction):  # type: ignore[no-untyped-def]
     """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
     n_columns, m = correction.shape
@@ -162,7 +161,6 @@ def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction): 
                     correction[j, a] += coarse_inverse[k, b, a] * s
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # type: ignore[no-untyped-def]
     """``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere, in both layouts."""
     n_columns = P.shape[0]
@@ -179,6 +177,20 @@ def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # 
             for i in range(ranges[g], ranges[g + 1]):
                 for j in range(n_columns):
                     gathered[i, j] = P[j, i]
+
+
+def _serial_and_parallel(function: Any) -> tuple[Any, Any]:
+    """`function` compiled for one thread and for all, each under a name of its own in the cache."""
+    serial = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_serial")
+    serial.__module__ = function.__module__
+    compile_serial = numba.njit(cache=True, error_model="numpy")
+    compile_parallel = numba.njit(parallel=True, cache=True, error_model="numpy")
+    return compile_serial(serial), compile_parallel(function)
+
+
+_step_serial, _step_parallel = _serial_and_parallel(_step)
+_coarse_serial, _coarse_parallel = _serial_and_parallel(_coarse_solve)
+_direction_serial, _direction_parallel = _serial_and_parallel(_direction)
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -201,8 +213,7 @@ def _iterate(  # type: ignore[no-untyped-def]
     n_columns, n = X.shape
     n_ranges = len(ranges) - 1
     m = coarse_inverse.shape[1]
-    threads = numba.get_num_threads()
-    between = threads if n * n_columns > SHARED_WORK else 1
+    shared = n * n_columns > SHARED_WORK
     P = np.zeros((n_columns, n))
     gathered = np.zeros((n, -(-n_columns // 4) * 4)) if n_columns > 1 else P.reshape(n, 1)
     Q = np.zeros((n_columns, n))
@@ -220,10 +231,18 @@ def _iterate(  # type: ignore[no-untyped-def]
     step = 0
     while True:
         # On the first pass alpha is zero: only the sums are taken.
-        numba.set_num_threads(between)
-        _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums)
-        if m > 0:
-            _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction)
+        if shared:
+            _step_parallel(
+                ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums
+            )
+            if m > 0:
+                _coarse_parallel(coarse_inverse, coarse_of, operator, group_sums, correction)
+        else:
+            _step_serial(
+                ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums
+            )
+            if m > 0:
+                _coarse_serial(coarse_inverse, coarse_of, operator, group_sums, correction)
         any_active = False
         for j in range(n_columns):
             if not active[j]:
@@ -249,8 +268,10 @@ def _iterate(  # type: ignore[no-untyped-def]
                 any_active = True
         if not any_active or step >= max_steps:
             break
-        _direction(ranges, inverse, operator, correction, beta, R, P, gathered)
-        numba.set_num_threads(threads)
+        if shared:
+            _direction_parallel(ranges, inverse, operator, correction, beta, R, P, gathered)
+        else:
+            _direction_serial(ranges, inverse, operator, correction, beta, R, P, gathered)
         _operator(
             indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, squares
         )
