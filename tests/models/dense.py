@@ -11,7 +11,7 @@ def poisson_weights(W: Floats, constrained: np.ndarray, shift: float = 1e-5) -> 
     n = len(W)
     f = np.full(n, -len(constrained) / n)
     f[constrained] += 1.0
-    g = np.linalg.pinv(laplacian(W), rcond=1e-13, hermitian=True) @ f
+    g = without_mean(W, f)
     return np.asarray(g - g.min() + shift)
 
 
@@ -44,6 +44,12 @@ def poisson(W: Floats, labels: Labels) -> Floats:
     """``L u = sum_j (y_j - ybar) delta_j`` with ``sum_i d_i u_i = 0``, on a connected graph."""
     f = np.zeros((len(W), len(labels.classes)))
     f[labels.nodes] = labels.one_hot - labels.one_hot.mean(axis=0)
-    u = np.linalg.pinv(laplacian(W), rcond=1e-13, hermitian=True) @ f
+    u = without_mean(W, f)
     degrees = W.sum(axis=1)
     return np.asarray(u - degrees @ u / degrees.sum())
+
+
+def without_mean(W: Floats, f: Floats) -> Floats:
+    """The solution of ``L g = f`` with mean zero, for f with mean zero on a connected graph."""
+    n = len(W)
+    return np.asarray(np.linalg.solve(laplacian(W) + W.sum() / n**2, f))

@@ -19,8 +19,8 @@ from poise.models.result import ScoreResult
 
 #: Shares this close to the priors are good enough (or closer than one point, if that is coarser).
 TOLERANCE = 1e-4
-#: Priors must sum to one up to this, so that shares given with two decimals are accepted.
-SUM_TOLERANCE = 0.01
+#: Priors must sum to one up to this, so that shares rounded to two decimals are accepted.
+SUM_TOLERANCE = 0.02
 #: Differences that a user should hear of.
 WARN_FROM = 0.01
 #: Newton steps in all. Twenty or thirty are typical; only priors out of reach use them up.
