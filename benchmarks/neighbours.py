@@ -2,6 +2,7 @@
 
     POISE_DATA=folder python benchmarks/neighbours.py                       # everything
     POISE_DATA=folder python benchmarks/neighbours.py --data mnist_vae --only poise faiss-ivf
+    python benchmarks/neighbours.py --dimensions                            # where a k-d tree wins
 
 Every candidate runs in a process of its own. Printed: recall at k (share of the true k nearest
 neighbours found, by float64 brute force on 2,000 sampled points), seconds by the clock and of
@@ -225,13 +226,34 @@ def run_one(dataset: str, name: str, truth_file: str) -> None:
     print(json.dumps(row))
 
 
+def compare_dimensions() -> None:
+    """CPU seconds of the k-d tree and of comparing all pairs, by dimension: 50,000 points."""
+    print(f"{'dimensions':<12}{'kd-tree':>10}{'faiss-flat':>12}   CPU seconds, 50,000 points")
+    rng = np.random.default_rng(0)
+    for d in (2, 4, 6, 8, 10, 12, 16):
+        centres = 3 * rng.normal(size=(20, d))
+        X = (rng.normal(size=(50_000, d)) + centres[rng.integers(20, size=50_000)]).astype(
+            np.float32
+        )
+        seconds = []
+        for function in (kd_tree, faiss_flat):
+            start = time.process_time()
+            function(X, 0)
+            seconds.append(time.process_time() - start)
+        print(f"{d:<12}{seconds[0]:>10.2f}{seconds[1]:>12.2f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", choices=DATASETS, default=DATASETS)
     parser.add_argument("--only", nargs="+", choices=CANDIDATES)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--dimensions", action="store_true", help="k-d tree against all pairs")
     arguments = parser.parse_args()
+    if arguments.dimensions:
+        compare_dimensions()
+        return
     if arguments.one:
         run_one(*arguments.one)
         return

@@ -51,7 +51,7 @@ def knn_graph(
         One weight per pair out of the two directions; "min" keeps only mutual neighbours. "auto":
         as GraphLearning does, the mean for "gaussian" and callables, else the maximum.
     backend : str or Backend
-        "auto" (exact where that takes seconds, else approximate: `choose_backend`), "exact", or a
+        "auto" (exact up to about 28,000 points, else approximate: `choose_backend`), "exact", or a
         name out of ``poise.graph.backends.describe()``.
     keep_features : bool
         Keep `X` (not a copy) in the graph: new points need it.

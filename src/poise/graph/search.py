@@ -8,13 +8,14 @@ from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours
 
 KD_TREE_DIMENSIONS = 10
-"""Up to here the k-d tree beats comparing all pairs (at 10,000 and at 50,000 points)."""
+"""Up to here the k-d tree beats comparing all pairs clearly."""
 
 BRUTE_WORK = 2e9
-"""Up to here scikit-learn takes about 0.2 s on two cores, and faiss need not be imported."""
+"""Up to here scikit-learn takes a fraction of a second, and faiss need not be imported."""
 
-FLAT_WORK = 5e11
-"""Up to here comparing all pairs takes under about 8 s on two cores (70,000 x 20: 3e11)."""
+FLAT_WORK = 5e10
+"""Up to here all pairs are compared: about a second on two cores (28,000 points in 64 dimensions).
+Beyond, the time of comparing all pairs would grow with the square of the number of points."""
 
 BLOCK = 16_384
 """Queries answered at a time: bounds the memory that a search takes beyond its result."""
@@ -26,7 +27,7 @@ def choose_backend(
 ) -> str:  # fmt: skip
     """Name of the backend for `queries` searches (default n) among n points of dimension d.
 
-    Exact wherever that takes seconds, approximate above. The work of comparing all pairs is
+    Exact where that takes about a second, approximate above. The work of comparing all pairs is
     ``queries * n * max(d, 64)``: below 64 dimensions, keeping the nearest costs as much as the
     distances. `docs/decisions/neighbour-search.md` has the measurements.
     """
@@ -37,7 +38,8 @@ def choose_backend(
     work = float(n if queries is None else queries) * n * max(d, 64)
     if metric == "manhattan" or work <= BRUTE_WORK:
         return "brute"
-    return "faiss-flat" if exact or work <= FLAT_WORK else "faiss-ivf"
+    few = queries is not None and 20 * queries <= n  # not worth sorting all points into lists
+    return "faiss-flat" if exact or few or work <= FLAT_WORK else "faiss-ivf"
 
 
 def resolve_backend(
