@@ -3,16 +3,28 @@
 import numba
 import numpy as np
 import pytest
+from scipy import sparse
 
 from poise.graph import knn_graph
-from poise.linalg import PreparedLaplacian, prepare, solve
-from poise.linalg.compiled import SERIAL_WORK
+from poise.linalg import PreparedLaplacian, compiled, prepare, solve
 
 
 @pytest.fixture(scope="module")
 def prepared() -> PreparedLaplacian:
     X = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
     return prepare(knn_graph(X, k=12).weights)
+
+
+@pytest.fixture(scope="module")
+def grid() -> PreparedLaplacian:
+    """A square grid of 22,500 nodes with random weights: work enough for two threads."""
+    side = 150
+    node = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
+    heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
+    weights = np.random.default_rng(0).uniform(0.1, 1.0, size=len(tails))
+    W = sparse.coo_array((weights, (tails, heads)), shape=(side**2, side**2))
+    return prepare(sparse.csr_array(W + W.T))
 
 
 @pytest.fixture(scope="module")
@@ -50,21 +62,28 @@ def test_columns_do_not_see_each_other(prepared, columns, preconditioner) -> Non
 
 @pytest.mark.parametrize("preconditioner", ["jacobi", "two-level"])
 @pytest.mark.parametrize("n_columns", [1, 3, 11])
-def test_threads_do_not_change_a_bit(prepared, columns, preconditioner, n_columns) -> None:  # type: ignore[no-untyped-def]
-    assert prepared.weights.nnz * 11 > SERIAL_WORK  # else there is one thread anyway
+def test_threads_do_not_change_a_bit(  # type: ignore[no-untyped-def]
+    grid, preconditioner, n_columns, monkeypatch
+) -> None:
     threads = numba.get_num_threads()
     if threads < 2:
         pytest.skip("needs two threads")
-    arguments = dict(columns)
-    arguments["rhs"] = columns["rhs"][:, :n_columns]
-    arguments["operator"] = columns["operator"][:n_columns]
-    many = solve(prepared, **arguments, preconditioner=preconditioner).require()
+    # Small work and a busy machine would choose one thread by themselves.
+    monkeypatch.setattr(compiled, "SERIAL_WORK", 0)
+    monkeypatch.setattr(compiled, "_busy", lambda threads: False)
+    assert grid.n * 8 > compiled.SHARED_WORK  # a block of columns takes the parallel kernels
+    rhs = np.random.default_rng(0).normal(size=(grid.n, n_columns))
+    options = {"diagonals": np.full(grid.n, 1e-2), "preconditioner": preconditioner}
+    many = solve(grid, rhs, **options).require()
     numba.set_num_threads(1)
     try:
-        one = solve(prepared, **arguments, preconditioner=preconditioner).require()
+        one = solve(grid, rhs, **options).require()
     finally:
         numba.set_num_threads(threads)
     np.testing.assert_array_equal(one.value, many.value)
+    # The serial kernels of a narrow block agree with the parallel ones of a wide block.
+    alone = solve(grid, rhs[:, :1], **options).require()
+    np.testing.assert_array_equal(alone.value, many.value[:, :1])
 
 
 def test_the_layout_and_the_solution_are_the_same_every_time(prepared, columns) -> None:  # type: ignore[no-untyped-def]

@@ -2,10 +2,12 @@
 
 import dense
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.graph import Graph
+from poise.graph import Graph, knn_graph
+from poise.linalg.solve import SMALL
 from poise.models import Labels, laplace, poisson, pwll, wnll
 from poise.models.harmonic import Problem, solve_problems
 from poise.models.poisson_weights import poisson_weights
@@ -140,3 +142,16 @@ def test_renaming_the_classes_renames_the_columns(case, tau, seed) -> None:  # t
     renamed = Labels(labels.nodes, np.argsort(order)[labels.codes], labels.classes)
     scores = pwll(graph, labels, tau=tau).scores
     np.testing.assert_array_equal(pwll(graph, renamed, tau=tau).scores, scores[:, order])
+
+
+@pytest.mark.parametrize("tau", [0.0, 1e-6, 1e-3, 1.0])
+@pytest.mark.parametrize("n", [SMALL, SMALL + 500])
+def test_pwll_on_graphs_of_neighbours(n: int, tau: float) -> None:
+    """Above `SMALL` nodes the tolerance is the one of large graphs."""
+    rng = np.random.default_rng(n)
+    graph = knn_graph(rng.normal(size=(n, 4)), k=10)
+    assert graph.n_components == 1
+    nodes = rng.choice(n, size=9, replace=False).tolist()
+    labels = Labels.of({node: i % 3 for i, node in enumerate(nodes)}, n)
+    expected = dense.pwll(graph.weights.toarray(), labels, tau)
+    assert np.abs(pwll(graph, labels, tau=tau).scores - expected).max() < 1e-5

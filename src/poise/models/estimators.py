@@ -190,8 +190,10 @@ class PWLL(GraphClassifier):
 
     Notes
     -----
-    -1 can be no class of any of these classifiers: as elsewhere in scikit-learn's semi-supervised
-    learning it says "not labelled".
+    scikit-learn's `check_estimator` passes for all of these classifiers but for two checks:
+    `check_classifiers_classes` takes -1 for a class, where it says "not labelled" here as elsewhere
+    in scikit-learn's semi-supervised learning; `check_dtype_object` wants a TypeError for features
+    that are no numbers, where poise raises its `FeatureError`, a ValueError.
 
     Examples
     --------
