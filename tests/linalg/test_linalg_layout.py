@@ -10,6 +10,7 @@ from scipy import sparse
 from poise.linalg import PreparedLaplacian, choose_preconditioner, prepare, solve
 from poise.linalg.aggregates import MAX_GROUPS, aggregate
 from poise.linalg.coarse import coarse_matrix
+from poise.linalg.solve import is_stiff
 from strategies import Floats, as_csr, connected_weights, laplacian, seeds, weights_in_pieces
 
 graphs = st.one_of(connected_weights(least=1), weights_in_pieces())
@@ -114,8 +115,34 @@ def test_tiny_weights_do_not_break_the_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "q", "expected"), [(20, 0.0, "jacobi"), (400, 0.0, "two-level"), (400, 9.0, "jacobi")]
+    ("n", "q", "stiff", "expected"),
+    [
+        (20, 0.0, False, "jacobi"),
+        (400, 0.0, False, "two-level"),
+        (400, 0.0, True, "approx-chol"),
+        (400, 9.0, True, "jacobi"),
+    ],
 )
-def test_the_preconditioner_is_chosen_by_size_and_diagonal(n: int, q: float, expected: str) -> None:
+def test_the_preconditioner_follows_size_diagonal_and_stiffness(
+    n: int, q: float, stiff: bool, expected: str
+) -> None:
     prepared = prepare(as_csr(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1])))
-    assert choose_preconditioner(prepared, np.full(n, q), np.ones(n, dtype=bool)) == expected
+    chosen = choose_preconditioner(prepared, np.full(n, q), np.ones(n, dtype=bool), stiff)
+    assert chosen == expected
+
+
+def test_a_long_path_is_stiff_and_many_dimensions_are_not() -> None:
+    n = 3_000
+    path = prepare(as_csr(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1])))
+    assert is_stiff(path)
+    rhs = np.zeros(n)
+    rhs[[0, -1]] = 1.0, -1.0
+    found = solve(path, rhs, singular=True).require()
+    assert found.steps[0] < 20  # a path is a tree: its factor is exact
+    np.testing.assert_allclose(np.diff(found.value), -1.0, atol=1e-8)
+    rng = np.random.default_rng(0)
+    far = sparse.random_array((n, n), density=20 / n, rng=rng)
+    W = as_csr((far + far.T).tocsr())
+    W.setdiag(0)
+    W.eliminate_zeros()
+    assert not is_stiff(prepare(W))

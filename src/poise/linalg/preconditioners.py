@@ -18,16 +18,21 @@ Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
 STRONG_DIAGONAL = 0.1
 
 
-def choose_preconditioner(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Preconditioner:
+def choose_preconditioner(
+    prepared: PreparedLaplacian, q: Floats, free: Bools, stiff: bool
+) -> Preconditioner:
     """The rule for one operator, from the measurements in docs/decisions/preconditioner.md.
 
-    "jacobi" where the diagonal is strong or the graph too small for a coarse space, else
-    "two-level". "approx-chol" is never chosen by itself.
+    "jacobi" where the diagonal is strong or the graph too small for a coarse space; else
+    "approx-chol" on stiff graphs (`solve.is_stiff`: grids, curves, points in the plane) and
+    "two-level" on all others.
     """
     if prepared.n_groups < 2 or not free.any():
         return "jacobi"
     typical = np.median((q / (prepared.degrees + q + 1e-300))[free])
-    return "jacobi" if typical > STRONG_DIAGONAL else "two-level"
+    if typical > STRONG_DIAGONAL:
+        return "jacobi"
+    return "approx-chol" if stiff else "two-level"
 
 
 def two_level(

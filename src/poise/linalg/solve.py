@@ -28,6 +28,8 @@ RTOL = 1e-7
 SMALL = 1_000
 RTOL_SMALL = 1e-10
 MAX_STEPS = 5_000
+#: Steps of the two-level method beyond which a graph is called stiff.
+STIFF_STEPS = 120
 #: Columns solved together: more do not fit in the cache, fewer do not share enough of it.
 BLOCK = 8
 
@@ -117,10 +119,10 @@ def solve(
     X = np.where(F[which] & (scale > 0)[:, None], X, 0.0)  # a zero column needs no other start
     status, steps = np.empty((2, len(B)), dtype=np.int64)
     norm = np.empty(len(B))
-    chosen = [
-        choose_preconditioner(prepared, Q[k], F[k]) if preconditioner == "auto" else preconditioner
-        for k in range(n_operators)
-    ]
+    chosen = [preconditioner] * n_operators
+    if preconditioner == "auto":
+        stiff = is_stiff(prepared)
+        chosen = [choose_preconditioner(prepared, Q[k], F[k], stiff) for k in range(n_operators)]
     for kind in dict.fromkeys(chosen):
         operators = np.flatnonzero([name == kind for name in chosen])
         columns = np.flatnonzero(np.isin(which, operators))
@@ -142,6 +144,29 @@ def solve(
     centre(prepared, X, kernel[which])
     residual = norm / np.where(scale > 0, scale, 1.0)
     return Solution(X[0] if flat else X.T, status, steps, residual)
+
+
+def is_stiff(prepared: PreparedLaplacian) -> bool:
+    """Whether two-level conjugate gradients are slow on this graph: found once, by trying.
+
+    One Poisson equation with a fixed right-hand side, at most `STIFF_STEPS` steps. Graphs of
+    neighbours in many dimensions end well before; grids, curves and points in the plane do not,
+    and approximate Cholesky solves those several times faster and more accurately.
+    """
+    if prepared.n <= SMALL or prepared.n_groups < 2:
+        return False
+    if "stiff" not in prepared.__dict__:
+        rhs = np.random.default_rng(0).normal(size=prepared.n)
+        means = np.bincount(prepared.components, weights=rhs) / np.bincount(prepared.components)
+        probe = solve(
+            prepared,
+            rhs - means[prepared.components],
+            singular=True,
+            preconditioner="two-level",
+            max_steps=STIFF_STEPS,
+        )
+        prepared.__dict__["stiff"] = not probe.converged
+    return bool(prepared.__dict__["stiff"])
 
 
 def _compiled(
