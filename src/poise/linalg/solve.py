@@ -30,8 +30,6 @@ RTOL_SMALL = 1e-10
 MAX_STEPS = 5_000
 #: Steps of the two-level method beyond which a graph is called stiff.
 STIFF_STEPS = 120
-#: Columns solved together: more do not fit in the cache, fewer do not share enough of it.
-BLOCK = 8
 
 
 def solve(
@@ -191,26 +189,20 @@ def _compiled(
     inverse = np.take(inverse, order, axis=1)
     layout = compiled.Layout(prepared.indptr, prepared.indices, prepared.data, prepared.ranges)
     coarse_of = np.arange(len(diagonal)) % len(coarse)
-    value = np.empty_like(B)
-    status, steps = np.empty((2, len(B)), dtype=np.int64)
-    norm = np.empty(len(B))
-    for first in range(0, len(B), BLOCK):
-        block = slice(first, first + BLOCK)
-        solved, status[block], steps[block], norm[block] = compiled.iterate(
-            layout,
-            diagonal,
-            inverse,
-            which[block],
-            coarse,
-            coarse_of,
-            np.take(B[block], order, axis=1),
-            np.take(X[block], order, axis=1),
-            target[block],
-            max_steps,
-            sweep,
-        )
-        value[block] = np.take(solved, prepared.position, axis=1)
-    return value, status, steps, norm
+    value, status, steps, norm = compiled.iterate(
+        layout,
+        diagonal,
+        inverse,
+        which,
+        coarse,
+        coarse_of,
+        np.take(B, order, axis=1),
+        np.take(X, order, axis=1),
+        target,
+        max_steps,
+        sweep,
+    )
+    return np.take(value, prepared.position, axis=1), status, steps, norm
 
 
 def _reference(
