@@ -35,6 +35,7 @@ SLOW = {  # minutes, not seconds: left out unless named by --only
     ("mnist", "faiss-nndescent"),
     ("mnist", "hnswlib"),
     ("mnist", "usearch"),
+    ("mnist", "poise-exact"),
     ("isolet", "kd-tree"),
     ("mnist_vae", "kd-tree"),
     ("synthetic", "scikit-learn"),
@@ -45,6 +46,7 @@ SLOW = {  # minutes, not seconds: left out unless named by --only
     ("synthetic", "hnswlib"),
     ("synthetic", "usearch"),
     ("synthetic", "kd-tree"),
+    ("synthetic", "poise-exact"),
 }
 
 
@@ -146,6 +148,12 @@ def poise_(X: np.ndarray, seed: int) -> np.ndarray:
     return nearest_neighbours(X, K, seed=seed).indices
 
 
+def poise_exact(X: np.ndarray, seed: int) -> np.ndarray:
+    from poise.graph.search import nearest_neighbours
+
+    return nearest_neighbours(X, K, backend="exact", seed=seed).indices
+
+
 CANDIDATES: dict[str, tuple[str, Callable[[np.ndarray, int], np.ndarray]]] = {
     "scikit-learn": ("scikit-learn", scikit_learn),
     "kd-tree": ("scipy", kd_tree),
@@ -157,6 +165,7 @@ CANDIDATES: dict[str, tuple[str, Callable[[np.ndarray, int], np.ndarray]]] = {
     "usearch": ("usearch", usearch_),
     "pynndescent": ("pynndescent", pynndescent_),
     "poise": ("poise", poise_),
+    "poise-exact": ("poise", poise_exact),
 }
 
 

@@ -29,7 +29,7 @@ print(peak() - before)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["auto", "faiss-ivf"])
+@pytest.mark.parametrize("backend", ["exact", "faiss-ivf"])
 def test_a_graph_of_70_000_points_takes_little_memory(backend):
     """600 MB is the budget of the whole engine: the graph must leave most of it."""
     if not Path("/proc/self/clear_refs").exists():

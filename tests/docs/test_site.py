@@ -1,0 +1,81 @@
+"""The documentation builds strictly, needs no network, and covers what is public."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import poise
+from poise import errors
+from poise.cli.main import cli
+
+for needed in ("sphinx", "myst_parser", "furo"):
+    pytest.importorskip(needed, reason=f"needs {needed}: install the extra docs")
+
+ROOT = Path(__file__).parents[2]
+#: What makes a browser fetch something, with the address it fetches.
+FETCHED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built pages; the options are those of `make docs`."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going"]
+    done = subprocess.run(
+        [*command, "-d", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 8
+    for page in pages:
+        for address in FETCHED.findall(page.read_text("utf-8")):
+            assert "//" not in address, f"{page.name} fetches {address}"
+
+
+def test_formulas_are_drawn_by_the_browser_alone(site: Path) -> None:
+    text = (site / "method.html").read_text("utf-8")
+    assert text.count("<math ") > 50
+    # Inside formulas nothing may be left of the language that they were written in.
+    for formula in re.findall(r"<math .*?</math>", text, re.DOTALL):
+        assert "\\" not in formula
+
+
+def test_every_public_name_has_its_place_in_the_reference(site: Path) -> None:
+    places = set(
+        re.findall(r'class="sig[^>]*? id="([\w.-]+)"', (site / "api.html").read_text("utf-8"))
+    )
+    assert {f"poise.{name}" for name in poise.__all__} <= places
+    named = [name for name in vars(errors) if isinstance(getattr(errors, name), type)]
+    assert {f"poise.errors.{name}" for name in named if name != "PoiseError"} <= places
+
+
+def test_every_command_has_its_help_in_the_reference(site: Path) -> None:
+    text = (site / "api.html").read_text("utf-8")
+    for path in command_paths(cli, "poise"):
+        assert f'id="{path.replace(" ", "-")}"' in text
+        assert f"Usage: {path}" in text
+
+
+def command_paths(command: click.Command, path: str) -> Iterator[str]:
+    yield path
+    if isinstance(command, click.Group):
+        for name, part in command.commands.items():
+            yield from command_paths(part, f"{path} {name}")
+
+
+def test_every_decision_is_in_the_list() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = set(re.findall(r"\]\(([\w-]+)\.md\)", (folder / "index.md").read_text("utf-8")))
+    assert listed == {page.stem for page in folder.glob("*.md")} - {"index"}
