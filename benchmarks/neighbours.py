@@ -3,6 +3,7 @@
     POISE_DATA=folder python benchmarks/neighbours.py                       # everything
     POISE_DATA=folder python benchmarks/neighbours.py --data mnist_vae --only poise faiss-ivf
     python benchmarks/neighbours.py --dimensions                            # where a k-d tree wins
+    POISE_DATA=folder OMP_NUM_THREADS=1 python benchmarks/neighbours.py --growth  # by size
 
 Every candidate runs in a process of its own. Printed: recall at k (share of the true k nearest
 neighbours found, by float64 brute force on 2,000 sampled points), seconds by the clock and of
@@ -17,6 +18,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -252,6 +254,25 @@ def compare_dimensions() -> None:
         print(f"{d:<12}{seconds[0]:>10.2f}{seconds[1]:>12.2f}", flush=True)
 
 
+def measure_growth() -> None:
+    """CPU seconds of building the whole graph from 5,000 to 70,000 points of mnist_vae."""
+    from poise.graph import knn_graph
+
+    X = load("mnist_vae")
+    X = X[np.random.default_rng(0).permutation(len(X))]
+    sizes = (5_000, 10_000, 20_000, 35_000, 70_000)
+    print(f"{'backend':<12}" + "".join(f"{n:>9,}" for n in sizes) + "   fitted power of n")
+    for backend in ("auto", "faiss-ivf", "exact"):
+        knn_graph(X[:6_000], K, backend=backend)
+        seconds = []
+        for n in sizes:
+            start = time.process_time()
+            knn_graph(X[:n], K, backend=backend)
+            seconds.append(time.process_time() - start)
+        power = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+        print(f"{backend:<12}" + "".join(f"{s:>9.2f}" for s in seconds) + f"   {power:.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", choices=DATASETS, default=DATASETS)
@@ -259,7 +280,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--dimensions", action="store_true", help="k-d tree against all pairs")
+    parser.add_argument("--growth", action="store_true", help="time against number of points")
     arguments = parser.parse_args()
+    if arguments.growth:
+        measure_growth()
+        return
     if arguments.dimensions:
         compare_dimensions()
         return
@@ -272,7 +297,7 @@ def main() -> None:
             continue
         X = load(dataset)
         rows, kth = truth(X)
-        truth_file = Path(os.environ.get("TMPDIR", "/tmp")) / f"truth-{os.getpid()}.npz"
+        truth_file = Path(tempfile.gettempdir()) / f"truth-{os.getpid()}.npz"
         np.savez(truth_file, rows=rows, kth=kth)
         print(
             f"\n{dataset}: {X.shape[0]:,} x {X.shape[1]}, k = {K}, "
