@@ -14,7 +14,6 @@ column's bits depend neither on the other columns nor on the number of threads.
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -196,7 +195,7 @@ _coarse_serial, _coarse_parallel = _serial_and_parallel(_coarse_solve)
 _direction_serial, _direction_parallel = _serial_and_parallel(_direction)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy")
 def _iterate(  # type: ignore[no-untyped-def]
     indptr,
     indices,
@@ -341,45 +340,25 @@ def iterate(
     status, steps = np.empty((2, n_columns), dtype=np.int64)
     norm = np.empty(n_columns)
 
-    def solve_block(first: int, width: int, threads: int) -> None:
-        numba.set_num_threads(threads)
-        block = slice(first, first + width)
-        problem = (*layout, diagonal, inverse, operator[block])
-        Q = np.zeros_like(X[block])
-        sums = np.empty((len(Q), len(layout.ranges) - 1))
-        if X[block].any():
-            _operator(*problem, _gathered(X[block]), X[block], Q, sums)
-        R = B[block] - Q
-        status[block], steps[block], norm[block] = _iterate(
-            *problem, coarse_inverse, coarse_of, X[block], R, target[block], max_steps
-        )
-        if sweep:
-            _operator(*problem, _gathered(X[block]), X[block], Q, sums)
-            X[block] += inverse[operator[block]] * (B[block] - Q)
-
     with _one_at_a_time:
         threads = numba.get_num_threads()
         work = (len(layout.data) + 8 * X.shape[1]) * min(n_columns, BLOCK)
-        used = 1 if work < SERIAL_WORK or _busy(threads) else threads
+        numba.set_num_threads(1 if work < SERIAL_WORK or _busy(threads) else threads)
         try:
-            if used > 1 and n_columns > BLOCK and _may_be_entered_twice():
-                # A thread for each block never waits for another, as the threads of one block do.
-                width = BLOCK if n_columns > BLOCK * used else BLOCK // 2
-                with ThreadPoolExecutor(used) as pool:
-                    firsts = range(0, n_columns, width)
-                    list(pool.map(lambda first: solve_block(first, width, 1), firsts))
-            else:
-                for first in range(0, n_columns, BLOCK):
-                    solve_block(first, BLOCK, used)
+            for first in range(0, n_columns, BLOCK):
+                block = slice(first, first + BLOCK)
+                problem = (*layout, diagonal, inverse, operator[block])
+                Q = np.zeros_like(X[block])
+                sums = np.empty((len(Q), len(layout.ranges) - 1))
+                if X[block].any():
+                    _operator(*problem, _gathered(X[block]), X[block], Q, sums)
+                R = B[block] - Q
+                status[block], steps[block], norm[block] = _iterate(
+                    *problem, coarse_inverse, coarse_of, X[block], R, target[block], max_steps
+                )
+                if sweep:
+                    _operator(*problem, _gathered(X[block]), X[block], Q, sums)
+                    X[block] += inverse[operator[block]] * (B[block] - Q)
         finally:
             numba.set_num_threads(threads)
     return X, status, steps, norm
-
-
-def _may_be_entered_twice() -> bool:
-    """Whether numba's threading layer, once started, allows calls from several threads."""
-    try:
-        layer: Any = numba.threading_layer  # type: ignore[attr-defined]
-        return layer() in ("omp", "tbb")
-    except ValueError:  # not started yet
-        return False
