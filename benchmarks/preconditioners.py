@@ -306,25 +306,17 @@ def kernel(graphs: dict[str, sparse.csr_array]) -> None:
 
     from poise.linalg import compiled
 
-    def variant(index: str, vectorised: bool, **options: Any) -> Any:
-        signature = (
-            f"void({index}[::1], {index}[::1], float64[::1], int64[::1], float64[:, ::1], "
-            "float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-            "float64[:, ::1])"
-        )
-        numba.config.SLP_VECTORIZE = int(vectorised)
-        try:
-            options = {"parallel": True, "error_model": "numpy"} | options
-            return numba.njit(signature, **options)(compiled._operator.py_func)
-        finally:
-            numba.config.SLP_VECTORIZE = 0
+    def variant(**options: Any) -> Any:
+        options = {"parallel": True, "error_model": "numpy"} | options
+        return numba.njit(**options)(compiled._product.py_func)
 
+    # Function, type of the indices, whether straight-line code is vectorised.
     variants = {
-        "as it is: unsigned indices, vectorised, strict": (variant("uint32", True), np.uint32),
-        "not vectorised": (variant("uint32", False), np.uint32),
-        "signed indices": (variant("int32", True), np.int32),
-        "fast-math": (variant("uint32", True, fastmath=True), np.uint32),
-        "one thread": (variant("uint32", True, parallel=False), np.uint32),
+        "as it is: unsigned indices, vectorised, strict": (variant(), np.uint32, True),
+        "not vectorised": (variant(), np.uint32, False),
+        "signed indices": (variant(), np.int32, True),
+        "fast-math": (variant(fastmath=True), np.uint32, True),
+        "one thread": (variant(parallel=False), np.uint32, True),
     }
     rows = []
     for name, weights in graphs.items():
@@ -354,22 +346,26 @@ def repeated(run: Callable[[], Any], times: int) -> Callable[[], None]:
 
 
 def product(
-    prepared: PreparedLaplacian, function: Any, index: Any, X: np.ndarray
+    prepared: PreparedLaplacian, function: Any, index: Any, vectorised: bool, X: np.ndarray
 ) -> Callable[[], Any]:
     """The compiled product on the columns of `X`, ready to be called."""
-    P = np.ascontiguousarray(X.T)
-    n_columns = len(P)
-    gathered = np.ascontiguousarray(P.T) if n_columns > 1 else P.reshape(-1, 1)
-    diagonal = prepared.degrees[prepared.order][None].copy()
-    sums = np.zeros((n_columns, len(prepared.ranges) - 1))
-    which = np.zeros(n_columns, dtype=np.int64)
+    import numba
+
+    diagonal = np.repeat(prepared.degrees[prepared.order], X.shape[1]).reshape(X.shape)
+    sums = np.zeros((len(prepared.ranges) - 1, X.shape[1]))
     layout = (
         prepared.indptr.astype(index),
         prepared.indices.astype(index),
         prepared.data,
         prepared.ranges,
     )
-    arguments = (*layout, diagonal, 1 / diagonal, which, gathered, P, np.zeros_like(P), sums)
+    zero = (0.0,) * X.shape[1]
+    arguments = (*layout, diagonal, 1 / diagonal, X, np.zeros_like(X), sums, zero)
+    numba.config.SLP_VECTORIZE = int(vectorised)  # read when the first call compiles
+    try:
+        function(*arguments)
+    finally:
+        numba.config.SLP_VECTORIZE = 0
     return lambda: function(*arguments)
 
 

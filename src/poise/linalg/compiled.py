@@ -1,11 +1,11 @@
 """Preconditioned conjugate gradients on many columns at once, compiled.
 
-One pass over the weights serves all columns; every column has its own operator
-``L + diag(q)`` on its own free nodes, its own step lengths and its own end. This is not a block
-Krylov method: the operators differ, only the memory traffic is shared.
+One pass over the weights serves eight columns; every column has its own operator ``L + diag(q)``
+on its own free nodes, its own step lengths and its own end. This is not a block Krylov method: the
+operators differ, only the memory traffic is shared.
 
-Columns are stored as rows, (J, n), so that everything but the product runs over contiguous memory;
-the directions are kept a second time as (n, J), which is how the product gathers them.
+Eight columns are a packet: (n, 8) arrays whose rows are handled as one (`lanes.py`). A packet may
+be narrower, and is filled up with empty columns.
 
 Arithmetic is strict IEEE in a fixed order (no fast-math, sums by row range, ranges in order), so a
 column's bits depend neither on the other columns nor on the number of threads.
@@ -15,7 +15,6 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,13 +30,21 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 import numba
 from numba import prange
 
+from poise.linalg.lanes import (
+    WIDTHS,
+    add,
+    load,
+    multiply,
+    store,
+    subtract,
+    times,
+    where_positive,
+)
+
 #: Below this many multiplications a step, waking a second thread costs more than it saves.
 SERIAL_WORK = 400_000
-#: Below this many entries, the steps between two products are done by one thread: sharing them
-#: saves less than the wait for the others costs.
-SHARED_WORK = 130_000
-#: Columns solved together: more do not fit in the cache, fewer do not share enough of it.
-BLOCK = 8
+#: Columns solved together.
+PACKET = max(WIDTHS)
 #: Rows of the coarse inverse that one thread takes at a time.
 COARSE_BLOCK = 64
 #: The work-queue threading layer of numba may not be entered by two threads at once.
@@ -51,14 +58,15 @@ class Layout(NamedTuple):
     indices: np.ndarray[Any, np.dtype[np.uint32]]
     data: Floats
     ranges: Ints
+    order: Ints
+    position: Ints
 
 
 @contextmanager
 def _straight_line_vectorised() -> Iterator[None]:
     """Compile with SIMD for straight-line code, which numba leaves off by default.
 
-    It puts the four columns of the product into one register: 1.04 ms instead of 1.87 ms for four
-    columns of 37,631 points, the same as for one. Set only while the product is compiled.
+    It puts the lanes of a packet into one register. Set only while functions here are compiled.
     """
     config: Any = numba.config
     before = config.SLP_VECTORIZE
@@ -69,130 +77,78 @@ def _straight_line_vectorised() -> Iterator[None]:
         config.SLP_VECTORIZE = before
 
 
-def _product(indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, sums):  # type: ignore[no-untyped-def]
+def _parallel(function: Any) -> Any:
+    return numba.njit(parallel=True, cache=True, error_model="numpy")(function)
+
+
+@_parallel
+def _product(indptr, indices, data, ranges, diagonal, inverse, P, Q, sums, zero):  # type: ignore[no-untyped-def]
     """``Q = (L + diag(q)) P`` on the free nodes, 0 elsewhere; per range the sums of ``P * Q``."""
-    n_columns = P.shape[0]
     for g in prange(len(ranges) - 1):
+        total = zero
         for i in range(ranges[g], ranges[g + 1]):
-            first = indptr[i]
-            last = indptr[i + 1]
-            j = 0
-            if n_columns == 1:
-                s0 = 0.0
-                for e in range(first, last):
-                    s0 += data[e] * P[0, indices[e]]
-                Q[0, i] = s0
-                j = 1
-            # Four columns in registers: half the time of a loop that stores every partial sum.
-            # `gathered` is padded to a multiple of four: three columns cost less than one by one.
-            while j < n_columns:
-                s0 = 0.0
-                s1 = 0.0
-                s2 = 0.0
-                s3 = 0.0
-                for e in range(first, last):
-                    k = indices[e]
-                    w = data[e]
-                    s0 += w * gathered[k, j]
-                    s1 += w * gathered[k, j + 1]
-                    s2 += w * gathered[k, j + 2]
-                    s3 += w * gathered[k, j + 3]
-                Q[j, i] = s0
-                if j + 1 < n_columns:
-                    Q[j + 1, i] = s1
-                if j + 2 < n_columns:
-                    Q[j + 2, i] = s2
-                if j + 3 < n_columns:
-                    Q[j + 3, i] = s3
-                j += 4
-        for j in range(n_columns):
-            k = operator[j]
-            total = 0.0
-            for i in range(ranges[g], ranges[g + 1]):
-                value = diagonal[k, i] * P[j, i] - Q[j, i]
-                Q[j, i] = value if inverse[k, i] > 0.0 else 0.0
-                total += P[j, i] * Q[j, i]
-            sums[j, g] = total
+            s = zero
+            for e in range(indptr[i], indptr[i + 1]):
+                s = add(s, times(data[e], load(P, indices[e], zero)))
+            p = load(P, i, zero)
+            q = subtract(multiply(load(diagonal, i, zero), p), s)
+            q = where_positive(load(inverse, i, zero), q, zero)
+            store(Q, i, q)
+            total = add(total, multiply(p, q))
+        store(sums, g, total)
 
 
-with _straight_line_vectorised():
-    _operator: Any = numba.njit(
-        "void(uint32[::1], uint32[::1], float64[::1], int64[::1], float64[:, ::1], "
-        "float64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-        "float64[:, ::1])",
-        parallel=True,
-        cache=True,
-        error_model="numpy",
-    )(_product)
-
-
-def _step(ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums):  # type: ignore[no-untyped-def]
-    """``X += alpha P``, ``R -= alpha Q``; per range the sums of Z^2, Z R and R, Z = R/diagonal."""
+@_parallel
+def _step(ranges, inverse, alpha, Q, R, squares, energies, group_sums, zero):  # type: ignore[no-untyped-def]
+    """``R -= alpha Q``; per range the sums of Z^2, Z R and R, where Z is R over the diagonal."""
     for g in prange(len(ranges) - 1):
-        for j in range(P.shape[0]):
-            k = operator[j]
-            square = 0.0
-            energy = 0.0
-            total = 0.0
-            for i in range(ranges[g], ranges[g + 1]):
-                X[j, i] += alpha[j] * P[j, i]
-                r = R[j, i] - alpha[j] * Q[j, i]
-                R[j, i] = r
-                z = inverse[k, i] * r
-                square += z * z
-                energy += z * r
-                total += r
-            squares[j, g] = square
-            energies[j, g] = energy
-            group_sums[j, g] = total
+        a = load(alpha, 0, zero)
+        square = zero
+        energy = zero
+        total = zero
+        for i in range(ranges[g], ranges[g + 1]):
+            r = subtract(load(R, i, zero), multiply(a, load(Q, i, zero)))
+            store(R, i, r)
+            z = multiply(load(inverse, i, zero), r)
+            square = add(square, multiply(z, z))
+            energy = add(energy, multiply(z, r))
+            total = add(total, r)
+        store(squares, g, square)
+        store(energies, g, energy)
+        store(group_sums, g, total)
 
 
-def _coarse_solve(coarse_inverse, coarse_of, operator, group_sums, correction):  # type: ignore[no-untyped-def]
+@_parallel
+def _coarse_solve(coarse_inverse, coarse_of, group_sums, correction):  # type: ignore[no-untyped-def]
     """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
     n_columns, m = correction.shape
     for block in prange((m + COARSE_BLOCK - 1) // COARSE_BLOCK):
         first = block * COARSE_BLOCK
         last = min(first + COARSE_BLOCK, m)
         for j in range(n_columns):
-            k = coarse_of[operator[j]]
+            k = coarse_of[j]
             for a in range(first, last):
-                correction[j, a] = 0.0
+                correction[j, a] = 0
             for b in range(m):
-                s = group_sums[j, b]
+                s = group_sums[b, j]
                 for a in range(first, last):
                     correction[j, a] += coarse_inverse[k, b, a] * s
 
 
-def _direction(ranges, inverse, operator, correction, beta, R, P, gathered):  # type: ignore[no-untyped-def]
-    """``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere, in both layouts."""
-    n_columns = P.shape[0]
-    m = correction.shape[1]
+@_parallel
+def _direction(ranges, inverse, correction, alpha, beta, R, X, P, zero):  # type: ignore[no-untyped-def]
+    """``X += alpha P``, then ``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere."""
+    m = len(correction)
     for g in prange(len(ranges) - 1):
-        for j in range(n_columns):
-            k = operator[j]
-            coarse = correction[j, g] if g < m else 0.0
-            for i in range(ranges[g], ranges[g + 1]):
-                D = inverse[k, i]
-                z = D * R[j, i] + (coarse if D > 0.0 else 0.0)
-                P[j, i] = z + beta[j] * P[j, i]
-        if n_columns > 1:  # else both layouts are one array
-            for i in range(ranges[g], ranges[g + 1]):
-                for j in range(n_columns):
-                    gathered[i, j] = P[j, i]
-
-
-def _serial_and_parallel(function: Any) -> tuple[Any, Any]:
-    """`function` compiled for one thread and for all, each under a name of its own in the cache."""
-    serial = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_serial")
-    serial.__module__ = function.__module__
-    compile_serial = numba.njit(cache=True, error_model="numpy")
-    compile_parallel = numba.njit(parallel=True, cache=True, error_model="numpy")
-    return compile_serial(serial), compile_parallel(function)
-
-
-_step_serial, _step_parallel = _serial_and_parallel(_step)
-_coarse_serial, _coarse_parallel = _serial_and_parallel(_coarse_solve)
-_direction_serial, _direction_parallel = _serial_and_parallel(_direction)
+        a = load(alpha, 0, zero)
+        b = load(beta, 0, zero)
+        coarse = load(correction, g, zero) if g < m else zero
+        for i in range(ranges[g], ranges[g + 1]):
+            p = load(P, i, zero)
+            store(X, i, add(load(X, i, zero), multiply(a, p)))
+            D = load(inverse, i, zero)
+            z = add(multiply(D, load(R, i, zero)), where_positive(D, coarse, zero))
+            store(P, i, add(z, multiply(b, p)))
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -203,28 +159,28 @@ def _iterate(  # type: ignore[no-untyped-def]
     ranges,
     diagonal,
     inverse,
-    operator,
     coarse_inverse,
     coarse_of,
     X,
     R,
+    P,
+    Q,
     target,
     max_steps,
+    zero,
 ):
-    """Run to the end. `R` holds ``B - A X`` on entry; `target` the norms to reach."""
-    n_columns, n = X.shape
+    """Run to the end. On entry `R` is ``B - A X``, `P` zero; `target` are the norms to reach."""
+    width = X.shape[1]
+    n_columns = len(target)
     n_ranges = len(ranges) - 1
     m = coarse_inverse.shape[1]
-    shared = n * n_columns > SHARED_WORK
-    P = np.zeros((n_columns, n))
-    gathered = np.zeros((n, -(-n_columns // 4) * 4)) if n_columns > 1 else P.reshape(n, 1)
-    Q = np.zeros((n_columns, n))
-    squares = np.zeros((n_columns, n_ranges))
-    energies = np.zeros((n_columns, n_ranges))
-    group_sums = np.zeros((n_columns, n_ranges))
-    correction = np.zeros((n_columns, m))
-    alpha = np.zeros(n_columns)
-    beta = np.zeros(n_columns)
+    squares = np.zeros((n_ranges, width), dtype=X.dtype)
+    energies = np.zeros((n_ranges, width), dtype=X.dtype)
+    group_sums = np.zeros((n_ranges, width), dtype=X.dtype)
+    by_column = np.zeros((n_columns, m), dtype=X.dtype)
+    correction = np.zeros((m, width), dtype=X.dtype)
+    alpha = np.zeros((1, width), dtype=X.dtype)
+    beta = np.zeros((1, width), dtype=X.dtype)
     rz = np.zeros(n_columns)
     norm = np.zeros(n_columns)
     steps = np.zeros(n_columns, dtype=np.int64)
@@ -233,29 +189,24 @@ def _iterate(  # type: ignore[no-untyped-def]
     step = 0
     while True:
         # On the first pass alpha is zero: only the sums are taken.
-        if shared:
-            _step_parallel(
-                ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums
-            )
-            if m > 0:
-                _coarse_parallel(coarse_inverse, coarse_of, operator, group_sums, correction)
-        else:
-            _step_serial(
-                ranges, inverse, operator, alpha, P, Q, X, R, squares, energies, group_sums
-            )
-            if m > 0:
-                _coarse_serial(coarse_inverse, coarse_of, operator, group_sums, correction)
+        _step(ranges, inverse, alpha, Q, R, squares, energies, group_sums, zero)
+        if m > 0:
+            _coarse_solve(coarse_inverse, coarse_of, group_sums, by_column)
+            for j in range(n_columns):
+                for a in range(m):
+                    correction[a, j] = by_column[j, a]
         any_active = False
         for j in range(n_columns):
+            beta[0, j] = 0
             if not active[j]:
                 continue
             square = 0.0
             rz_new = 0.0
             for g in range(n_ranges):
-                square += squares[j, g]
-                rz_new += energies[j, g]
+                square += squares[g, j]
+                rz_new += energies[g, j]
             for a in range(m):
-                rz_new += group_sums[j, a] * correction[j, a]
+                rz_new += group_sums[a, j] * correction[a, j]
             norm[j] = np.sqrt(square)
             steps[j] = step
             if norm[j] <= target[j]:
@@ -265,31 +216,58 @@ def _iterate(  # type: ignore[no-untyped-def]
                 status[j] = 2  # BREAKDOWN
                 active[j] = False
             else:
-                beta[j] = rz_new / rz[j] if step > 0 else 0.0
+                beta[0, j] = rz_new / rz[j] if step > 0 else 0.0
                 rz[j] = rz_new
                 any_active = True
+        # Also at the end: this is where X follows alpha.
+        _direction(ranges, inverse, correction, alpha, beta, R, X, P, zero)
         if not any_active or step >= max_steps:
             break
-        if shared:
-            _direction_parallel(ranges, inverse, operator, correction, beta, R, P, gathered)
-        else:
-            _direction_serial(ranges, inverse, operator, correction, beta, R, P, gathered)
-        _operator(
-            indptr, indices, data, ranges, diagonal, inverse, operator, gathered, P, Q, squares
-        )
+        _product(indptr, indices, data, ranges, diagonal, inverse, P, Q, squares, zero)
         for j in range(n_columns):
-            alpha[j] = 0.0
+            alpha[0, j] = 0
             if active[j]:
                 curvature = 0.0
                 for g in range(n_ranges):
-                    curvature += squares[j, g]
+                    curvature += squares[g, j]
                 if curvature > 0.0 and np.isfinite(curvature):
-                    alpha[j] = rz[j] / curvature
+                    alpha[0, j] = rz[j] / curvature
                 else:
                     status[j] = 2  # BREAKDOWN
                     active[j] = False
         step += 1
     return status, steps, norm
+
+
+@_parallel
+def _pack(rows, which, order, packet):  # type: ignore[no-untyped-def]
+    """``packet[i, j] = rows[which[j], order[i]]``: columns of the graph's order as lanes."""
+    for i in prange(len(order)):
+        for j in range(len(which)):
+            packet[i, j] = rows[which[j], order[i]]
+
+
+@_parallel
+def _mask(inverse, B, zero):  # type: ignore[no-untyped-def]
+    """Set `B` to 0 on nodes that are not free."""
+    for i in prange(len(B)):
+        store(B, i, where_positive(load(inverse, i, zero), load(B, i, zero), zero))
+
+
+@_parallel
+def _sweep(inverse, B, Q, X, zero):  # type: ignore[no-untyped-def]
+    """``X += (B - Q) / diagonal``."""
+    for i in prange(len(X)):
+        r = subtract(load(B, i, zero), load(Q, i, zero))
+        store(X, i, add(load(X, i, zero), multiply(load(inverse, i, zero), r)))
+
+
+@_parallel
+def _unpack(packet, position, rows):  # type: ignore[no-untyped-def]
+    """``rows[j, i] = packet[position[i], j]``."""
+    for i in prange(len(position)):
+        for j in range(len(rows)):
+            rows[j, i] = packet[position[i], j]
 
 
 def _busy(threads: int) -> bool:
@@ -298,13 +276,6 @@ def _busy(threads: int) -> bool:
     The answer changes no result, since bits do not depend on the number of threads.
     """
     return hasattr(os, "getloadavg") and os.getloadavg()[0] > threads + 0.8
-
-
-def _gathered(X: Floats) -> Floats:
-    """`X` as the product gathers it: (n, J), J padded to a multiple of four."""
-    gathered = np.zeros((X.shape[1], -(-len(X) // 4) * 4))
-    gathered[:, : len(X)] = X.T
-    return gathered
 
 
 def iterate(
@@ -316,11 +287,11 @@ def iterate(
     coarse_of: Ints,
     B: Floats,
     X: Floats,
-    target: Floats,
+    rtol: float,
     max_steps: int,
     sweep: bool,
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    """Solve in the solver's layout; `X` is the start and is overwritten.
+    """Solve for many columns, packet by packet; all arrays are in the graph's own order.
 
     Parameters
     ----------
@@ -328,37 +299,69 @@ def iterate(
     operator : (J,) operator of each column
     coarse_inverse : (K', m, m), m = 0 for Jacobi alone
     coarse_of : (K,) coarse inverse of each operator
-    B, X : (J, n), zero on nodes not free
-    target : (J,) norms of the residual divided by the diagonal, to reach
+    B : (J, n) right-hand sides; entries on nodes not free are ignored
+    X : (J, n) starts, or (1, n) for all
+    rtol : norm of the residual to reach, relative to that of `B`, both over the diagonal
     sweep : end with one Jacobi sweep, which damps what is left of the rough part of the error
 
     Returns
     -------
-    X, status (J,), steps (J,), norms reached before the sweep (J,)
+    (J, n) solutions, status (J,), steps (J,), relative residuals reached before the sweep (J,)
     """
-    n_columns = len(B)
+    n_columns, n = B.shape
+    value = np.empty_like(B)
     status, steps = np.empty((2, n_columns), dtype=np.int64)
-    norm = np.empty(n_columns)
-
-    with _one_at_a_time:
+    residual = np.empty(n_columns)
+    matrix = (layout.indptr, layout.indices, layout.data, layout.ranges)
+    cold = not X.any()
+    arrays: list[Floats] = []
+    with _one_at_a_time, _straight_line_vectorised():
         threads = numba.get_num_threads()
-        work = (len(layout.data) + 8 * X.shape[1]) * min(n_columns, BLOCK)
+        work = (len(layout.data) + 8 * n) * min(n_columns, PACKET)
         numba.set_num_threads(1 if work < SERIAL_WORK or _busy(threads) else threads)
         try:
-            for first in range(0, n_columns, BLOCK):
-                block = slice(first, first + BLOCK)
-                problem = (*layout, diagonal, inverse, operator[block])
-                Q = np.zeros_like(X[block])
-                sums = np.empty((len(Q), len(layout.ranges) - 1))
-                if X[block].any():
-                    _operator(*problem, _gathered(X[block]), X[block], Q, sums)
-                R = B[block] - Q
-                status[block], steps[block], norm[block] = _iterate(
-                    *problem, coarse_inverse, coarse_of, X[block], R, target[block], max_steps
+            for first in range(0, n_columns, PACKET):
+                columns = np.arange(first, min(first + PACKET, n_columns))
+                k = operator[columns]
+                width = next(w for w in WIDTHS if w >= len(columns))
+                zero = (0.0,) * width
+                if not arrays or arrays[0].shape[1] != width:
+                    arrays = list(np.zeros((7, n, width)))
+                D, D_inverse, b, x, r, P, Q = arrays
+                _pack(diagonal, k, layout.order, D)
+                _pack(inverse, k, layout.order, D_inverse)
+                _pack(B, columns, layout.order, b)
+                x[:] = P[:] = Q[:] = 0.0  # nothing is left of the packet before
+                sums = np.empty((3, len(layout.ranges) - 1, width))
+                _mask(D_inverse, b, zero)
+                _step(layout.ranges, D_inverse, np.zeros((1, width)), Q, b, *sums, zero)
+                scale = np.sqrt(sums[0].sum(axis=0))
+                r[:] = b
+                if not cold:
+                    _pack(X, columns % len(X), layout.order, x)
+                    x *= (D_inverse > 0) & (scale > 0)  # a zero column needs no other start
+                    _product(*matrix, D, D_inverse, x, Q, sums[0], zero)
+                    r -= Q
+                scale = scale[: len(columns)]
+                status[columns], steps[columns], norm = _iterate(
+                    *matrix,
+                    D,
+                    D_inverse,
+                    coarse_inverse,
+                    coarse_of[k],
+                    x,
+                    r,
+                    P,
+                    Q,
+                    rtol * scale,
+                    max_steps,
+                    zero,
                 )
+                residual[columns] = norm / np.where(scale > 0, scale, 1.0)
                 if sweep:
-                    _operator(*problem, _gathered(X[block]), X[block], Q, sums)
-                    X[block] += inverse[operator[block]] * (B[block] - Q)
+                    _product(*matrix, D, D_inverse, x, Q, sums[0], zero)
+                    _sweep(D_inverse, b, Q, x, zero)
+                _unpack(x, layout.position, value[first : first + PACKET])
         finally:
             numba.set_num_threads(threads)
-    return X, status, steps, norm
+    return value, status, steps, residual

@@ -112,11 +112,9 @@ def solve(
         raise InputError("diagonals make an operator indefinite: they must be >= 0 on free nodes")
     F = F & (diagonal > 0)  # an isolated node without a diagonal is a kernel of its own
     inverse = np.divide(1.0, diagonal, out=np.zeros((n_operators, n)), where=F)
-    B = check_kernel(prepared, B, kernel, which, singular) * F[which]
-    scale = np.sqrt(np.einsum("ji,ji->j", inverse[which] * B, inverse[which] * B))
-    X = np.where(F[which] & (scale > 0)[:, None], X, 0.0)  # a zero column needs no other start
+    B = check_kernel(prepared, B, kernel, which, singular)
     status, steps = np.empty((2, len(B)), dtype=np.int64)
-    norm = np.empty(len(B))
+    value, residual = np.empty_like(B), np.empty(len(B))
     chosen = [preconditioner] * n_operators
     if preconditioner == "auto":
         stiff = is_stiff(prepared)
@@ -125,7 +123,7 @@ def solve(
         operators = np.flatnonzero([name == kind for name in chosen])
         columns = np.flatnonzero(np.isin(which, operators))
         run = _compiled if backend == "compiled" and kind != "approx-chol" else _reference
-        X[columns], status[columns], steps[columns], norm[columns] = run(
+        value[columns], status[columns], steps[columns], residual[columns] = run(
             prepared,
             kind,
             Q[operators],
@@ -134,14 +132,13 @@ def solve(
             inverse[operators],
             np.searchsorted(operators, which[columns]),
             B[columns],
-            X[columns],
-            rtol * scale[columns],
+            X[columns] if len(X) > 1 else X,
+            rtol,
             max_steps,
             sweep,
         )
-    centre(prepared, X, kernel[which])
-    residual = norm / np.where(scale > 0, scale, 1.0)
-    return Solution(X[0] if flat else X.T, status, steps, residual)
+    centre(prepared, value, kernel[which])
+    return Solution(value[0] if flat else value.T, status, steps, residual)
 
 
 def is_stiff(prepared: PreparedLaplacian) -> bool:
@@ -177,32 +174,34 @@ def _compiled(
     which: Ints,
     B: Floats,
     X: Floats,
-    target: Floats,
+    rtol: float,
     max_steps: int,
     sweep: bool,
 ) -> tuple[Floats, Ints, Ints, Floats]:
     from poise.linalg import compiled  # numba: imported at the first solve, not with the package
 
-    order = prepared.order
+    layout = compiled.Layout(
+        prepared.indptr,
+        prepared.indices,
+        prepared.data,
+        prepared.ranges,
+        prepared.order,
+        prepared.position,
+    )
     coarse = coarse_of_operators(prepared, Q, F, kernel, preconditioner)
-    diagonal = np.take(prepared.degrees + Q, order, axis=1)
-    inverse = np.take(inverse, order, axis=1)
-    layout = compiled.Layout(prepared.indptr, prepared.indices, prepared.data, prepared.ranges)
-    coarse_of = np.arange(len(diagonal)) % len(coarse)
-    value, status, steps, norm = compiled.iterate(
+    return compiled.iterate(
         layout,
-        diagonal,
+        prepared.degrees + Q,
         inverse,
         which,
         coarse,
-        coarse_of,
-        np.take(B, order, axis=1),
-        np.take(X, order, axis=1),
-        target,
+        np.arange(len(Q)) % len(coarse),
+        B,
+        X,
+        rtol,
         max_steps,
         sweep,
     )
-    return np.take(value, prepared.position, axis=1), status, steps, norm
 
 
 def _reference(
@@ -215,12 +214,15 @@ def _reference(
     which: Ints,
     B: Floats,
     X: Floats,
-    target: Floats,
+    rtol: float,
     max_steps: int,
     sweep: bool,
 ) -> tuple[Floats, Ints, Ints, Floats]:
     diagonal, inverse = (prepared.degrees + Q).T, inverse.T
     mask = F.T.astype(np.float64)
+    B = B.T * mask[:, which]
+    scale = np.linalg.norm(inverse[:, which] * B, axis=0)
+    X = X.T * mask[:, which] * (scale > 0)  # a zero column needs no other start
     apply = reference.shifted_laplacian(prepared.weights, diagonal, mask, which)
     if preconditioner == "approx-chol":
         precondition = approximate_cholesky(prepared, diagonal, F.T, which)
@@ -228,11 +230,11 @@ def _reference(
         coarse = coarse_of_operators(prepared, Q, F, kernel, preconditioner)
         precondition = two_level(prepared, inverse, mask, which, coarse)
     Y, status, steps, norm = reference.iterate(
-        apply, precondition, inverse[:, which], B.T, X.T, target, max_steps
+        apply, precondition, inverse[:, which], B, X, rtol * scale, max_steps
     )
     if sweep:
-        Y = inverse[:, which] * (B.T + prepared.weights @ Y)
-    return Y.T, status, steps, norm
+        Y = inverse[:, which] * (B + prepared.weights @ Y)
+    return Y.T, status, steps, norm / np.where(scale > 0, scale, 1.0)
 
 
 def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:

@@ -1,0 +1,75 @@
+"""Arithmetic on a few numbers at once, for compiled code: one lane per column of a solve.
+
+Numbers that stand next to each other in a row of an (n, width) array are carried as a tuple.
+The compiler turns tuples into vector registers, so eight columns cost little more than one, and
+every lane keeps its own order of operations: strict IEEE, whatever the other lanes hold.
+
+The width is part of the type of a tuple. Each function below is therefore written once for every
+width in `WIDTHS`, by `overload`, and the functions that use them are compiled once per width.
+"""
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from numba.extending import overload
+
+#: Numbers of lanes there is code for; four doubles or eight singles fill a register of today.
+WIDTHS = (1, 4, 8)
+
+
+def load(A: Any, i: Any, lanes: Any) -> Any:
+    """Row `i` of `A`; `lanes` is any tuple of the width wanted."""
+
+
+def store(A: Any, i: Any, a: Any) -> None:
+    """Write `a` to row `i` of `A`."""
+
+
+def add(a: Any, b: Any) -> Any:
+    """Lane by lane ``a + b``."""
+
+
+def subtract(a: Any, b: Any) -> Any:
+    """Lane by lane ``a - b``."""
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """Lane by lane ``a * b``."""
+
+
+def times(b: Any, a: Any) -> Any:
+    """Every lane of `a` times the number `b`."""
+
+
+def where_positive(a: Any, b: Any, c: Any) -> Any:
+    """Lane by lane `b` where `a` is positive, else `c`."""
+
+
+def _implement(function: Callable[..., Any], lane: str, *, returns: bool = True) -> None:
+    """Give `function` code for every width, from what it does in one lane, number ``{j}``.
+
+    The code is written out as text because that is the only way to make its length depend on the
+    width, and because numba wants the very argument names of `function`.
+    """
+    names = list(signature(function).parameters)
+    arguments = ", ".join(names)
+    code: dict[int, Any] = {}
+    for width in WIDTHS:
+        lanes = [lane.format(j=j) for j in range(width)]
+        body = f"return ({', '.join(lanes)},)" if returns else "; ".join(lanes)
+        namespace: dict[str, Any] = {}
+        exec(f"def of_width({arguments}): {body}", namespace)
+        code[width] = namespace["of_width"]
+    chooser: dict[str, Any] = {"code": code}
+    exec(f"def choose({arguments}): return code[{names[-1]}.count]", chooser)
+    overload(function)(chooser["choose"])
+
+
+_implement(load, "A[i, {j}]")
+_implement(store, "A[i, {j}] = a[{j}]", returns=False)
+_implement(add, "a[{j}] + b[{j}]")
+_implement(subtract, "a[{j}] - b[{j}]")
+_implement(multiply, "a[{j}] * b[{j}]")
+_implement(times, "b * a[{j}]")
+_implement(where_positive, "b[{j}] if a[{j}] > 0 else c[{j}]")
