@@ -22,11 +22,13 @@ from poise.linalg.status import Bools, Floats, Ints
 from poise.models.components import reached
 from poise.models.harmonic import Columns, Problem, solve_problems
 from poise.models.labels import Label, Labels
-from poise.models.poisson_weights import SHIFT
+from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 
 #: Solved problems kept: the open questions', the labels', and the predicting model's.
 KEPT = 3
+#: Memories kept besides the one at the start.
+KEPT_MEMORIES = 2
 
 
 class Learner:
@@ -48,6 +50,10 @@ class Learner:
         model that decides.
     shift : float
         Smallest Poisson weight.
+    seeding : name or function, optional
+        What chooses the first questions instead of `acquisition`, while fewer than `n_seeding`
+        nodes are labelled or asked.
+    n_seeding : int
     seed : int
     anticipate : bool
         Give every open question a column of its own, so that its answer costs no solve. False
@@ -76,6 +82,8 @@ class Learner:
         tau: Any = 1e-3,
         predict_tau: float | None = 0.0,
         shift: float = SHIFT,
+        seeding: Any = None,
+        n_seeding: int = 10,
         seed: int = 0,
         anticipate: bool = True,
         classes: Iterable[Any] = (),
@@ -91,10 +99,14 @@ class Learner:
         self.tau: Schedule = as_schedule(tau)
         self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
         self.shift = shift
+        self.seeding: Acquisition | None = None if seeding is None else as_acquisition(seeding)
+        self.n_seeding = whole_number(n_seeding, "n_seeding", 1)
         self.seed = whole_number(seed, "seed", 0)
         self.anticipate = bool(anticipate)
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
+        self._remembering: Acquisition | None = None
+        self._memories: dict[tuple[int, ...], Any] = {}
         self._solving = threading.RLock()
 
     # What a person does ---------------------------------------------------------------------
@@ -102,16 +114,19 @@ class Learner:
     def ask(self, k: int = 1) -> Ints:
         """The next `k` nodes to label, now pending; fewer if fewer are left.
 
-        Each is chosen with the earlier ones answered in expectation, so that a batch spreads.
+        Each is chosen with the earlier ones answered in expectation, so that a batch spreads;
+        a policy for batches chooses all at once.
         """
+        wanted = whole_number(k, "k", 1)
+        at_once = wanted if getattr(self.policy, "batch", False) else 1
         nodes: list[int] = []
-        for _ in range(whole_number(k, "k", 1)):
+        while len(nodes) < wanted:
             snapshot = self._snapshot()
             if not snapshot.candidates.any():
                 break
-            node = self._choose(snapshot)
-            self._session.ask(node, self._guess(snapshot, node))
-            nodes.append(node)
+            for node in self._choose(snapshot, min(at_once, wanted - len(nodes))):
+                self._session.ask(int(node), self._guess(snapshot, int(node)))
+                nodes.append(int(node))
         if not nodes:
             state = self._session.state
             raise PoolExhausted(
@@ -151,6 +166,7 @@ class Learner:
     def prepare(self) -> None:
         """Solve now what the next `ask` or `tell` needs, for example in a background thread."""
         self._solve(self.open_problems())
+        self._memory()
 
     # What is known --------------------------------------------------------------------------
 
@@ -237,11 +253,19 @@ class Learner:
             "tau": self.tau,
             "predict_tau": self.predict_tau,
             "shift": self.shift,
+            "seeding": self.seeding,
+            "n_seeding": self.n_seeding,
             "seed": self.seed,
             "anticipate": self.anticipate,
         }
 
     # How it decides -------------------------------------------------------------------------
+
+    def _chooser(self) -> Acquisition:
+        """What chooses the next question."""
+        if self.seeding is not None and len(self._session.state.constrained) < self.n_seeding:
+            return self.seeding
+        return self.acquisition
 
     def _tau(self, n_pending: int) -> float:
         """Decay for the decision that follows the open questions' answers."""
@@ -261,7 +285,7 @@ class Learner:
         with `solve_problems` and handing the solutions back with `supply`.
         """
         questions = []
-        if getattr(self.acquisition, "uses_scores", True):
+        if getattr(self._chooser(), "uses_scores", True):
             questions.append(self._open_question())
         if predict:
             tau = self._tau(0) if self.predict_tau is None else self.predict_tau
@@ -293,6 +317,42 @@ class Learner:
     def _beliefs(self, question: Question) -> Beliefs:
         return merge(self._columns(question.problem), question, self._session.state)
 
+    def _weights(self, question: Question) -> Floats:
+        """Poisson weights alone, from a solution for the same nodes if there is one."""
+        nodes = question.problem.constrained
+        for problem, solution in self._solved.items():
+            if problem.constrained == nodes and problem.shift == self.shift:
+                return solution.weights
+        constrained = np.array(nodes, dtype=np.int64)
+        return np.asarray(poisson_weights(self.graph, [constrained], shift=self.shift)[:, 0])
+
+    def _memory(self) -> Any:
+        """What the acquisition function remembers, rebuilt as far as it must be."""
+        chooser: Any = self._chooser()
+        if not hasattr(chooser, "start"):
+            return None
+        state = self._session.state
+        nodes = tuple(state.constrained)
+        with self._solving:
+            if chooser is not self._remembering:
+                self._remembering = chooser
+                self._memories.clear()
+            known = len(nodes)
+            while known > state.n_given and nodes[:known] not in self._memories:
+                known -= 1
+            if nodes[:known] not in self._memories:
+                given = np.array(nodes[:known], dtype=np.int64)
+                self._memories[nodes[:known]] = chooser.start(self.graph, given, self.seed)
+            memory = self._memories[nodes[:known]]
+            for count in range(known + 1, len(nodes) + 1):
+                memory = chooser.advance(memory, nodes[count - 1])
+                self._memories[nodes[:count]] = memory
+                # The one at the start stays, and the newest: a skipped question takes one back.
+                later = [key for key in self._memories if len(key) > state.n_given]
+                for key in later[:-KEPT_MEMORIES]:
+                    del self._memories[key]
+            return memory
+
     def _labels(self) -> Labels:
         state = self._session.state
         return Labels.of(state.labels, self.graph.n_nodes, state.classes)
@@ -309,15 +369,18 @@ class Learner:
             graph=self.graph,
             labels=self._labels(),
             pending=np.array(list(state.pending), dtype=np.int64),
+            constrained=np.array(list(state.constrained), dtype=np.int64),
             candidates=state.candidates(),
             tau=question.problem.tau,
             n_answers=state.n_answers,
             rng=np.random.default_rng([self.seed, state.n_asked, 0]),
             compute=lambda: self._beliefs(question),
+            compute_weights=lambda: self._weights(question),
+            recall=self._memory,
         )
 
-    def _choose(self, snapshot: Snapshot) -> int:
-        values = np.asarray(self.acquisition(snapshot), dtype=np.float64)
+    def _choose(self, snapshot: Snapshot, k: int) -> Ints:
+        values = np.asarray(self._chooser()(snapshot), dtype=np.float64)
         if values.shape != (self.graph.n_nodes,):
             raise InputError(
                 f"the acquisition function returned shape {values.shape}: expected one value per "
@@ -327,8 +390,7 @@ class Learner:
         if np.isnan(values).all():
             raise InputError("the acquisition function gave NaN for every candidate")
         rng = np.random.default_rng([self.seed, self._session.state.n_asked, 1])
-        chosen = self.policy(values, snapshot, 1, rng)
-        return int(chosen[0])
+        return self.policy(values, snapshot, k, rng)
 
     def _guess(self, snapshot: Snapshot, node: int) -> tuple[float, ...]:
         """Class probabilities at a node about to be asked, if the decision looked at scores."""

@@ -16,6 +16,7 @@ FORMAT = "poise.learner"
 VERSION = 1
 _registries: dict[str, Registry[Any]] = {
     "acquisition": acquisitions,
+    "seeding": acquisitions,
     "policy": policies,
     "tau": schedules,
 }
@@ -25,7 +26,7 @@ def dump(settings: dict[str, Any], session: Session) -> str:
     """JSON text of a learner's settings and events."""
     graph: Graph = settings["graph"]
     described = {
-        name: _describe(_registries[name], value) if name in _registries else value
+        name: _describe(_registries[name], value) if name in _registries and value else value
         for name, value in settings.items()
         if name != "graph"
     }
@@ -69,7 +70,7 @@ def load(graph: Graph, text: str, replacements: dict[str, Any]) -> tuple[dict[st
     for name, value in described.items():
         if name in replacements:
             continue
-        settings[name] = _rebuild(name, value) if name in _registries else value
+        settings[name] = _rebuild(name, value) if name in _registries and value else value
     settings |= replacements
     session = Session(graph.n_nodes, given, known, anticipate=settings.get("anticipate", True))
     try:

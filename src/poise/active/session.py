@@ -55,6 +55,7 @@ class State:
     own_before : the same for the labelled nodes alone, while questions are open
     skipped : node -> number of answers at which it may be asked again
     excluded : nodes never asked
+    constrained : labelled and pending nodes, in the order in which they became so
     n_given : labels given at the start
     n_asked : questions so far, the counter of the random streams
     """
@@ -68,6 +69,7 @@ class State:
     own_before: tuple[int, ...] = ()
     skipped: dict[int, int] = field(default_factory=dict)
     excluded: dict[int, None] = field(default_factory=dict)
+    constrained: dict[int, None] = field(default_factory=dict)
     n_given: int = 0
     n_asked: int = 0
 
@@ -93,7 +95,7 @@ class State:
 
     def apply(self, event: Event) -> None:
         """Move on by one event that has been checked."""
-        constrained = set(self.labels) | set(self.pending)
+        before = tuple(self.constrained)
         match event.kind:
             case "ask":
                 if not self.pending:
@@ -120,7 +122,9 @@ class State:
                     self.pending.pop(node, None)
                     self.skipped.pop(node, None)
                     self.excluded.pop(node, None)
-        if not self.anticipate or set(self.labels) | set(self.pending) != constrained:
+        held = self.labels.keys() | self.pending.keys()
+        self.constrained = dict.fromkeys(n for n in (*before, *event.nodes) if n in held)
+        if not self.anticipate or tuple(self.constrained) != before:
             self.own = tuple(self.pending)
 
     def problem(self, tau: float, shift: float, *, with_pending: bool = True) -> "Question":
@@ -167,7 +171,11 @@ class Session:
 
     def _replay(self) -> State:
         state = State(
-            self.n_nodes, self.anticipate, labels=dict(self.given), n_given=len(self.given)
+            self.n_nodes,
+            self.anticipate,
+            labels=dict(self.given),
+            constrained=dict.fromkeys(sorted(self.given)),
+            n_given=len(self.given),
         )
         for label in (*self.known, *self.given.values()):
             state.classes.setdefault(label, len(state.classes))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,15 @@ from poise.models.labels import Label, Labels
 class Snapshot:
     """The state of a learner at the moment of a decision; nothing in it changes.
 
-    Whatever needs a solve (`scores`, `norms`, `weights`) is computed when first read, so that an
-    acquisition function that does not look costs nothing.
+    Whatever needs a solve (`scores`, `norms`, `weights`) and the acquisition function's own
+    `memory` are computed when first read, so that what nobody looks at costs nothing.
 
     Attributes
     ----------
     graph : Graph
     labels : Labels, what has been answered
     pending : (p,) nodes asked and not yet answered
+    constrained : (m,) labelled and pending nodes, in the order in which they became so
     candidates : (n,) mask of the nodes that may be asked
     tau : decay of the model that decides
     n_answers : answers so far, those given at the start not counted
@@ -33,11 +35,14 @@ class Snapshot:
     graph: Graph
     labels: Labels
     pending: Ints
+    constrained: Ints
     candidates: Bools
     tau: float
     n_answers: int
     rng: np.random.Generator
     compute: Callable[[], Beliefs]
+    compute_weights: Callable[[], Floats]
+    recall: Callable[[], Any]
 
     @cached_property
     def _beliefs(self) -> Beliefs:
@@ -45,7 +50,7 @@ class Snapshot:
 
     @property
     def looked_at_scores(self) -> bool:
-        """Whether anything that needs a solve has been read."""
+        """Whether anything that needs the scores has been read."""
         return "_beliefs" in self.__dict__
 
     @property
@@ -62,7 +67,12 @@ class Snapshot:
         """(n,) Euclidean norms of `u`, the root of the expected square where questions are open."""
         return self._beliefs.norms
 
-    @property
+    @cached_property
     def weights(self) -> Floats:
-        """(n,) Poisson weights `gamma`."""
-        return self._beliefs.weights
+        """(n,) Poisson weights `gamma`; alone they cost no solve for the scores."""
+        return self._beliefs.weights if self.looked_at_scores else self.compute_weights()
+
+    @cached_property
+    def memory(self) -> Any:
+        """What the acquisition function's `start` and `advance` made; None if it has neither."""
+        return self.recall()

@@ -1,6 +1,7 @@
 """Smallest margin."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,10 @@ class Margin:
     ``-(u_(1)(x) - u_(2)(x))``; a class not seen yet counts as score 0. The paper's "SM" is this
     with ``tau=0``. Costs the same solves as `norm`.
     """
+
+    needs: ClassVar[str] = "scores of two classes"
+    cost: ClassVar[str] = "one Poisson solve, one column per class"
+    use: ClassVar[str] = "to sharpen boundaries once every cluster is known"
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         scores = snapshot.scores

@@ -1,6 +1,7 @@
 """Minimum norm: the paper's acquisition function."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
@@ -17,6 +18,10 @@ class Norm:
 
     Costs one Poisson solve and one solve with a column per class, per query.
     """
+
+    needs: ClassVar[str] = "scores"
+    cost: ClassVar[str] = "one Poisson solve, one column per class"
+    use: ClassVar[str] = "the default: finds what is unexplored, then refines"
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         return -snapshot.norms
