@@ -1,8 +1,61 @@
 """Acquisition functions: what is worth asking. One file each."""
 
+from poise.active.acquisition.cal import CAL
+from poise.active.acquisition.coreset import CoreSet
+from poise.active.acquisition.coverage import Coverage
+from poise.active.acquisition.dac import DAC
+from poise.active.acquisition.entropy import Entropy
+from poise.active.acquisition.kmeans_plus_plus import KMeansPlusPlus
+from poise.active.acquisition.land import LAND
+from poise.active.acquisition.largest_margin import LargestMargin
+from poise.active.acquisition.least_confidence import LeastConfidence
 from poise.active.acquisition.margin import Margin
+from poise.active.acquisition.mc import ModelChange, ModelChangeSubset, ModelChangeTruncated
+from poise.active.acquisition.mcvopt import (
+    ModelChangeVOpt,
+    ModelChangeVOptSubset,
+    ModelChangeVOptTruncated,
+)
 from poise.active.acquisition.norm import Norm
+from poise.active.acquisition.probcover import ProbCover
 from poise.active.acquisition.random import Random
 from poise.active.acquisition.registry import Acquisition, acquisitions, as_acquisition
+from poise.active.acquisition.s2 import S2
+from poise.active.acquisition.sigmaopt import SigmaOpt, SigmaOptSubset, SigmaOptTruncated
+from poise.active.acquisition.typicality import Typicality
+from poise.active.acquisition.typiclust import TypiClust
+from poise.active.acquisition.vopt import VOpt, VOptSubset, VOptTruncated
 
-__all__ = ["Acquisition", "Margin", "Norm", "Random", "acquisitions", "as_acquisition"]
+__all__ = [
+    "CAL",
+    "DAC",
+    "LAND",
+    "S2",
+    "Acquisition",
+    "CoreSet",
+    "Coverage",
+    "Entropy",
+    "KMeansPlusPlus",
+    "LargestMargin",
+    "LeastConfidence",
+    "Margin",
+    "ModelChange",
+    "ModelChangeSubset",
+    "ModelChangeTruncated",
+    "ModelChangeVOpt",
+    "ModelChangeVOptSubset",
+    "ModelChangeVOptTruncated",
+    "Norm",
+    "ProbCover",
+    "Random",
+    "SigmaOpt",
+    "SigmaOptSubset",
+    "SigmaOptTruncated",
+    "TypiClust",
+    "Typicality",
+    "VOpt",
+    "VOptSubset",
+    "VOptTruncated",
+    "acquisitions",
+    "as_acquisition",
+]

@@ -1,0 +1,59 @@
+"""D^2 sampling: the seeding of k-means++."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from poise.active.acquisition.coreset import SHORTEST, Nearest
+from poise.active.acquisition.registry import acquisitions
+from poise.active.snapshot import Snapshot
+from poise.graph import Graph
+from poise.linalg.status import Floats, Ints
+
+UNREACHED = 1e4
+"""Beyond every logarithm of a squared distance, chance included."""
+
+
+@acquisitions.register("kmeans++")
+@dataclass(frozen=True)
+class KMeansPlusPlus:
+    """At random, far ones more often: seeds like k-means++, spread but hardly on outliers.
+
+    Draws a node with probability proportional to ``D(x)^2``, `D` being the distance to the nearest
+    constrained node as `coreset` measures it; the first node is uniform. The value is
+    ``2 log D(x) + G(x)`` with independent Gumbel variables G, whose largest is such a draw, and
+    whose k largest are draws without replacement.
+
+    Without features, components with nothing constrained are infinitely far: the largest first.
+
+    k-means++ itself is Euclidean; here the metric is the graph's. scikit-activeml has the draw only
+    inside `Badge`, on gradients. Costs one distance per node and query; keeps n numbers.
+
+    References
+    ----------
+    D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
+    """
+
+    uses_scores: ClassVar[bool] = False
+    needs: ClassVar[str] = "features, or paths along the edges"
+    cost: ClassVar[str] = "one distance per node"
+    use: ClassVar[str] = "for the first questions, spread by chance"
+
+    def start(self, graph: Graph, given: Ints, seed: int) -> Nearest:
+        return Nearest.to(graph, given)
+
+    def advance(self, memory: Nearest, node: int) -> Nearest:
+        return memory.and_to(node)
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        graph = snapshot.graph
+        chance = snapshot.rng.gumbel(size=graph.n_nodes)
+        if snapshot.constrained.size == 0 and graph.features is not None:
+            return chance
+        distances = snapshot.memory.distances
+        size = graph.component_sizes[graph.components]
+        # A coinciding point has probability 0: the logarithm of SHORTEST is as good as -infinity.
+        reached = np.where(np.isfinite(distances), distances, 1.0)
+        values = 2 * np.log(np.maximum(reached, SHORTEST)) + chance
+        return np.where(np.isfinite(distances), values, UNREACHED + size)

@@ -1,0 +1,155 @@
+"""The three forms of a criterion: on all points, on a truncated spectrum, on a random subset."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from poise.active.acquisition.margin import Margin
+from poise.active.acquisition.variance.all_points import (
+    refine,
+    values_of_all,
+    waiting_first,
+)
+from poise.active.acquisition.variance.covariance import AnswerModel, ModelName, Statistics
+from poise.active.acquisition.variance.sketch import Sketch, ask, pseudo_inverse, sketch
+from poise.active.acquisition.variance.truncated import Truncation
+from poise.active.checks import whole_number
+from poise.active.snapshot import Snapshot
+from poise.graph import Graph
+from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
+from poise.linalg.status import Floats, Ints
+from poise.models.components import laplacian, reached
+
+#: Columns solved for at once: bounds the memory.
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the forms share: the model of an answer, and whether uncertainty is a factor.
+
+    Subclasses define `criterion`, `weighted` if the model's uncertainty multiplies it, and
+    `squares` if it does not need the norms of columns.
+    """
+
+    weighted: ClassVar[bool] = False
+    squares: ClassVar[bool] = True
+
+    model: ModelName = "hard"
+    epsilon: float = 1e-3
+    noise: float = 0.01
+
+    def __post_init__(self) -> None:
+        self._answers()
+
+    def criterion(self, statistics: Statistics) -> Floats:
+        """Values of nodes from the statistics of their columns."""
+        raise NotImplementedError
+
+    def _answers(self) -> AnswerModel:
+        return AnswerModel(self.model, self.epsilon, self.noise)
+
+    def _weight(self, snapshot: Snapshot) -> Floats | None:
+        """(n,) ``1 - (u_(1) - u_(2))``, the uncertainty of the scores, if it is a factor."""
+        return 1.0 + Margin()(snapshot) if self.weighted else None
+
+
+@dataclass(frozen=True)
+class OnAllPoints(_Form):
+    """Every node, by random projections and exact columns of a shortlist."""
+
+    projections: int = 512
+    shortlist: int = 48
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number(self.projections, "projections", 1)
+        whole_number(self.shortlist, "shortlist", 1)
+
+    def start(self, graph: Graph, given: Ints, seed: int) -> Sketch:
+        answers, q = self._answers(), self.projections
+        return self._refined(sketch(graph, answers, given, q, seed, squares=self.squares))
+
+    def advance(self, memory: Sketch, node: int) -> Sketch:
+        return self._refined(ask(memory, node))
+
+    def _refined(self, memory: Sketch) -> Sketch:
+        # A criterion that depends on the scores is judged when they are known.
+        return memory if self.weighted else refine(memory, self.criterion, self.shortlist)
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        memory: Sketch = snapshot.memory
+        weight = self._weight(snapshot)
+        if not snapshot.candidates[list(memory.columns)].any():
+            memory = refine(memory, self.criterion, self.shortlist, weight, snapshot.candidates)
+        return values_of_all(memory, self.criterion, snapshot.candidates, weight)
+
+
+@dataclass(frozen=True)
+class OnTruncation(_Form):
+    """Every node, with the m smallest eigenpairs of the Laplacian in place of the Laplacian."""
+
+    m: int = 50
+    normalisation: SpectrumKind = "combinatorial"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number(self.m, "m", 1)
+
+    def start(self, graph: Graph, given: Ints, seed: int) -> Truncation:
+        m = min(self.m, graph.n_nodes)
+        values, vectors = smallest_eigenpairs(laplacian(graph), m, self.normalisation)
+        state = Truncation.of(values, vectors, self.epsilon, self._answers().s2)
+        for node in given.tolist():
+            state = state.ask(node)
+        return state
+
+    def advance(self, memory: Truncation, node: int) -> Truncation:
+        return memory.ask(node)
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        values = self.criterion(snapshot.memory.statistics())
+        weight = self._weight(snapshot)
+        return values if weight is None else weight * values
+
+
+@dataclass(frozen=True)
+class OnSubset(_Form):
+    """A random subset of the candidates, exactly: the paper's "Full"."""
+
+    size: int = 500
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number(self.size, "size", 1)
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        graph, answers = snapshot.graph, self._answers()
+        pool = np.flatnonzero(snapshot.candidates)
+        nodes = snapshot.rng.choice(pool, min(self.size, len(pool)), replace=False)
+        values = np.full(graph.n_nodes, -1.0)  # below every judged node
+        waiting = np.zeros(graph.n_nodes, dtype=bool)
+        if self.model == "hard":
+            waiting = ~reached(graph, snapshot.constrained)
+        resistance = np.ones(graph.n_nodes)
+        for first in range(0, len(nodes), CHUNK):
+            part = nodes[first : first + CHUNK]
+            columns = answers.columns(graph, snapshot.constrained, part)
+            statistics = Statistics.of_columns(columns, part, answers.s2)
+            values[part] = self.criterion(statistics)
+            late = part[waiting[part]]
+            if len(late):
+                resistance[late] = _resistances(graph, late)
+        weight = self._weight(snapshot)
+        if weight is not None:
+            values[nodes] *= weight[nodes]
+        return waiting_first(values, graph, waiting, resistance)
+
+
+def _resistances(graph: Graph, nodes: Ints) -> Floats:
+    """Diagonal of the pseudo-inverse of L at some nodes."""
+    B = np.zeros((graph.n_nodes, len(nodes)), order="F")
+    B[nodes, np.arange(len(nodes))] = 1.0
+    part = reached(graph, nodes)
+    return np.asarray(pseudo_inverse(graph, part, B)[nodes, np.arange(len(nodes))])

@@ -1,0 +1,62 @@
+"""Random projections of the rows of a matrix, through changes of low rank."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poise.linalg.status import Floats
+
+#: Rows that are converted at once: bounds the memory.
+ROWS = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """``Z = base + sum_j directions_j rows_j^T`` and the squared norms of its rows.
+
+    The base is never copied or written: a change of rank one costs one pass over it and two
+    vectors, so that many states of the same matrix can be kept.
+
+    Attributes
+    ----------
+    base : (n, q), single precision will do: its errors are far below those of the projection
+    norms : (n,) squared norms of the rows of Z
+    """
+
+    base: np.ndarray
+    norms: Floats
+    directions: tuple[Floats, ...] = ()
+    rows: tuple[Floats, ...] = ()
+
+    @classmethod
+    def of(cls, base: np.ndarray) -> "Projection":
+        norms = np.empty(len(base))
+        for first in range(0, len(base), ROWS):
+            part = base[first : first + ROWS].astype(np.float64)
+            norms[first : first + ROWS] = np.einsum("ij,ij->i", part, part)
+        return cls(base, norms)
+
+    def row(self, k: int) -> Floats:
+        """Row `k` of Z."""
+        row: Floats = self.base[k].astype(np.float64)
+        for direction, change in zip(self.directions, self.rows, strict=True):
+            row += direction[k] * change
+        return row
+
+    def changed(self, direction: Floats, row: Floats) -> "Projection":
+        """``Z + direction row^T``."""
+        along = np.empty(len(self.base))
+        for first in range(0, len(along), ROWS):
+            # In double precision: norms may fall from 1e5 to 1 when a component gets its first
+            # answer, and single precision would leave noise of that size.
+            part = slice(first, first + ROWS)
+            along[part] = self.base[part].astype(np.float64) @ row
+        for earlier, change in zip(self.directions, self.rows, strict=True):
+            along += earlier * (change @ row)
+        norms = self.norms + direction * (2.0 * along + direction * (row @ row))
+        return Projection(
+            self.base,
+            np.maximum(norms, 0.0),  # rounding may leave less than nothing
+            (*self.directions, direction),
+            (*self.rows, row),
+        )
