@@ -53,6 +53,13 @@ class TestAcquisitions:
     def test_prints_pickles_hashes(self, name):
         check_value_object(poise.acquisitions.make(name))
 
+    def test_says_what_it_needs_costs_and_is_for(self, name):
+        factory = poise.acquisitions.factory(name)
+        for trait in ("needs", "cost", "use"):
+            text = getattr(factory, trait)
+            assert 3 < len(text) < 80
+            assert text[0].islower() or text[0].isdigit() or text.split()[0].isupper()
+
 
 @pytest.mark.parametrize("name", list(poise.policies))
 class TestPolicies:

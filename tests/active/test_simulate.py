@@ -97,3 +97,30 @@ def test_bad_input(blobs, options, error):
     graph, y = blobs
     with pytest.raises(error):
         poise.simulate(graph, **({"y_true": y} | options))
+
+
+@pytest.mark.parametrize("policy", ["max", "local-max"])
+def test_batches(blobs, policy):
+    graph, y = blobs
+    trace = poise.simulate(graph, y, budget=17, batch=5, policy=policy)
+    assert trace.n_answers.tolist() == [0, 5, 10, 15, 17]
+    assert len(trace.queries) == len(set(trace.queries)) == len(trace.seconds) == 17
+    assert len(trace.accuracy) == len(trace.clusters_seen) == 5
+
+
+def test_a_batch_that_is_answered_at_once_is_asked_without_its_answers(blobs):
+    """Up to the first batch's end nothing is known of it, however large it is."""
+    graph, y = blobs
+    one, five = (poise.simulate(graph, y, budget=5, batch=b) for b in (5, 3))
+    assert (one.queries[:3] == five.queries[:3]).all()
+
+
+def test_seeding_comes_first(blobs):
+    graph, y = blobs
+    options = {"budget": 8, "initial": 0, "acquisition": "margin"}
+    seeded = poise.simulate(graph, y, seeding="coreset", n_seeding=4, **options)
+    coreset = poise.simulate(graph, y, **options | {"acquisition": "coreset"})
+    plain = poise.simulate(graph, y, **options)
+    assert (seeded.queries[:4] == coreset.queries[:4]).all()
+    assert (seeded.queries != coreset.queries).any()
+    assert (seeded.queries != plain.queries).any()

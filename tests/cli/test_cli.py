@@ -182,9 +182,13 @@ def test_acquisitions_lists_everything(run: Run) -> None:
     code, out, err = run("acquisitions")
     assert (code, err) == (0, "")
     for described in listing.values():
-        for name, description in described.items():
+        for name, about in described.items():
             assert name in out
-            assert description.split()[0] in out
+            shown = (
+                [about[k] for k in ("needs", "cost", "use")] if isinstance(about, dict) else [about]
+            )
+            for text in shown:
+                assert text.split()[0] in out
 
 
 def test_demo_prints_a_table_and_writes_a_page(run: Run, tmp_path: Path) -> None:

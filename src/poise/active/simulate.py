@@ -29,16 +29,18 @@ class Trace:
     initial : nodes labelled at the start
     queries : (Q,) nodes asked, in order
     answers : (Q,) their classes
-    accuracy, balanced_accuracy : (Q+1,) on the unlabelled nodes, after 0 .. Q answers
-    clusters_seen : (Q+1,) number of clusters with a labelled node
+    n_answers : (E,) numbers of answers at which was evaluated: 0 .. Q, or every batch
+    accuracy, balanced_accuracy : (E,) on the unlabelled nodes
+    clusters_seen : (E,) number of clusters with a labelled node
     n_clusters : clusters in all
     seconds : (Q,) time per query: choosing, answering and evaluating; with trials in lockstep, the
-        step's time divided by the number of trials
+        step's time divided by the number of trials, and with batches by their size
     """
 
     initial: Ints
     queries: Ints
     answers: npt.NDArray[Any]
+    n_answers: Ints
     accuracy: Floats
     balanced_accuracy: Floats
     clusters_seen: Ints
@@ -60,7 +62,10 @@ def simulate_many(
     tau: Any = 1e-3,
     predict_tau: float | None = 0.0,
     shift: float = SHIFT,
+    seeding: Any = None,
+    n_seeding: int = 10,
     budget: int = 100,
+    batch: int = 1,
     seeds: Sequence[int] = (0,),
     initial: Initial = "one-per-class",
     clusters: npt.ArrayLike | None = None,
@@ -71,8 +76,9 @@ def simulate_many(
     Parameters
     ----------
     y_true : (n,) classes
-    acquisition, policy, tau, predict_tau, shift : as for `Learner`
+    acquisition, policy, tau, predict_tau, shift, seeding, n_seeding : as for `Learner`
     budget : queries per session; ends early when nothing is left to ask
+    batch : queries asked together, before any of them is answered
     seeds : one session each; a seed fixes the initial labels and every random choice
     initial : "one-per-class", a number of random nodes, or the nodes themselves
     clusters : (n,) finer grouping for `clusters_seen`; the classes by default
@@ -86,6 +92,7 @@ def simulate_many(
     if truth.shape != (graph.n_nodes,):
         raise LabelError(f"y_true has shape {truth.shape}: expected ({graph.n_nodes},)")
     budget = whole_number(budget, "budget", 0)
+    batch = whole_number(batch, "batch", 1)
     names, codes = np.unique(truth, return_inverse=True)
     classes = [as_label(name) for name in names]
     groups = np.unique(truth if clusters is None else np.asarray(clusters), return_inverse=True)[1]
@@ -102,6 +109,8 @@ def simulate_many(
             tau=tau,
             predict_tau=predict_tau,
             shift=shift,
+            seeding=seeding,
+            n_seeding=n_seeding,
             seed=seed,
             anticipate=False,
         )
@@ -111,18 +120,19 @@ def simulate_many(
     _solve_together(graph, sessions)
     for session in sessions:
         session.evaluate()
-    for done in range(1, budget + 1):
+    for first in range(0, budget, batch):
+        size = min(batch, budget - first)
         for session in sessions:
-            session.query()
+            session.query(size)
         _solve_together(graph, sessions)
         for session in sessions:
             session.evaluate()
         now = time.perf_counter()
         for session in sessions:
-            session.seconds.append((now - before) / len(sessions))
+            session.seconds += [(now - before) / len(sessions) / size] * size
         before = now
         if progress:
-            progress(done, budget)
+            progress(first + size, budget)
     return [session.trace() for session in sessions]
 
 
@@ -148,18 +158,20 @@ class _Recorder:
         self.queries: list[int] = []
         self.accuracy: list[float] = []
         self.balanced: list[float] = []
+        self.counts: list[int] = []
         self.seen: list[int] = []
         self.seconds: list[float] = []
 
-    def query(self) -> None:
-        node = int(self.learner.ask()[0])
-        self.queries.append(node)
-        self.learner.tell(node, self.classes[self.codes[node]])
+    def query(self, size: int) -> None:
+        nodes = self.learner.ask(size).tolist()
+        self.queries += nodes
+        self.learner.tell(nodes, [self.classes[self.codes[node]] for node in nodes])
 
     def evaluate(self) -> None:
         labelled = np.array([*self.initial, *self.queries], dtype=np.int64)
         rest = np.ones(len(self.codes), dtype=bool)
         rest[labelled] = False
+        self.counts.append(len(self.queries))
         self.seen.append(len(np.unique(self.groups[labelled])))
         if not len(labelled) or not rest.any():
             # Nothing to predict from counts as nothing right, nothing to predict as all right.
@@ -181,6 +193,7 @@ class _Recorder:
             initial=self.initial,
             queries=queries,
             answers=np.array(self.classes)[self.codes[queries]],
+            n_answers=np.array(self.counts, dtype=np.int64),
             accuracy=np.array(self.accuracy),
             balanced_accuracy=np.array(self.balanced),
             clusters_seen=np.array(self.seen, dtype=np.int64),

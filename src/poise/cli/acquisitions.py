@@ -1,6 +1,7 @@
 """``poise acquisitions``: what can be chosen by name."""
 
 import json
+from typing import Any
 
 import click
 
@@ -20,8 +21,11 @@ def acquisitions(as_json: bool) -> None:
     """
     import poise
 
-    listing = {
-        "acquisitions": poise.acquisitions(),
+    listing: dict[str, dict[str, Any]] = {
+        "acquisitions": {
+            name: {"description": description} | traits(poise.acquisitions.factory(name))
+            for name, description in poise.acquisitions().items()
+        },
         "policies": poise.policies(),
         "schedules": poise.schedules(),
     }
@@ -33,12 +37,30 @@ def acquisitions(as_json: bool) -> None:
     from rich.table import Table
 
     console = Console()
-    for kind, described in listing.items():
+    table = Table(title="Acquisitions", title_justify="left", box=None, header_style="bold")
+    table.add_column("", style="bold", no_wrap=True)
+    for heading in ("needs", "costs", "when to use it"):
+        table.add_column(heading)
+    for name, about in listing["acquisitions"].items():
+        table.add_row(name, about["needs"], about["cost"], about["use"] or about["description"])
+    console.print(table)
+    console.print()
+    for kind in ("policies", "schedules"):
         table = Table(title=kind.capitalize(), title_justify="left", box=None, show_header=False)
         table.add_column(style="bold", no_wrap=True, min_width=12)
         table.add_column()
-        for name, description in described.items():
+        for name, description in listing[kind].items():
             table.add_row(name, description)
         console.print(table)
         console.print()
     console.print('Use one: poise.Learner(graph, labels, acquisition="norm")', highlight=False)
+    console.print(
+        "From no labels at all: poise.Learner(graph, {}, seeding=...) with dac, typicality,"
+        " kmeans++ or land",
+        highlight=False,
+    )
+
+
+def traits(factory: Any) -> dict[str, str]:
+    """What an acquisition says of itself; one of your own may say nothing."""
+    return {name: getattr(factory, name, "") for name in ("needs", "cost", "use")}

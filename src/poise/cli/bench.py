@@ -1,10 +1,23 @@
 """``poise bench``: poise against others, side by side in one run."""
 
 import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from poise.experiments.bench.acquisitions import Cost
+    from poise.experiments.bench.row import Report, Row
+
+    Section = Callable[[Report], Iterator[Row]]
+    Rows = list[tuple[str, Row]]
+
 SECTIONS = ("agreement", "answers", "components", "speed", "scaling", "accuracy")
+VOPT_SECTIONS = ("speed", "quality")
+ACQUISITION_SECTIONS = ("costs", "coverage", "batches")
 
 
 @click.group(invoke_without_command=True)
@@ -15,6 +28,8 @@ def bench(context: click.Context) -> None:
     \b
     Example:
       poise bench engine
+      poise bench vopt
+      poise bench acquisitions
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -36,37 +51,128 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
       poise bench engine speed components
       poise bench engine --json
     """
+    from poise.experiments.bench.engine import SECTIONS as measured
+
+    show(collect({name: measured[name] for name in sections or SECTIONS}), as_json)
+
+
+@bench.command()
+@click.argument("sections", nargs=-1, type=click.Choice(VOPT_SECTIONS))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def vopt(sections: tuple[str, ...], as_json: bool) -> None:
+    """Compare V-Opt and Sigma-Opt on all points with the authors' route on 500 of them.
+
+    "speed" times 100 queries of each on mnist_imb_vae and two of graphlearning's, a minute or more
+    each; "quality" compares every choice with dense linear algebra on 3,000 points. About 10
+    minutes in all; data sets are read from the folder that the variable POISE_DATA names.
+
+    \b
+    Example:
+      poise bench vopt
+      poise bench vopt quality --json
+    """
+    from poise.experiments.bench.vopt import quality, speed
+
+    measured = {"speed": speed, "quality": quality}
+    show(collect({name: measured[name] for name in sections or VOPT_SECTIONS}), as_json)
+
+
+@bench.command()
+@click.argument("sections", nargs=-1, type=click.Choice(ACQUISITION_SECTIONS))
+@click.option("--only", multiple=True, metavar="NAME", help="Costs of this one; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def acquisitions(sections: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+    """Measure what every acquisition costs at 70,000 points, and two comparisons.
+
+    "costs" gives set-up, seconds per question and peak memory of each acquisition on mnist_vae, in
+    a process of its own; "coverage" compares the smallest Poisson weight with the smallest norm;
+    "batches" compares batches of 20 with one question at a time. About 20 minutes in all; data sets
+    are read from the folder that the variable POISE_DATA names.
+
+    \b
+    Example:
+      poise bench acquisitions
+      poise bench acquisitions costs --only vopt --only land
+      poise bench acquisitions batches --json
+    """
     from poise.cli.progress import progress_bar
-    from poise.experiments.bench.engine import run
+    from poise.experiments.bench.acquisitions import costs
+    from poise.experiments.bench.batches import batches
+    from poise.experiments.bench.coverage import coverage
 
-    rows = []
-    with progress_bar("Starting") as begin:
-        for section, row in run(sections or SECTIONS, begin):
-            rows.append((section, row))
+    chosen = sections or ACQUISITION_SECTIONS
+    found: list[Cost] = []
+    if "costs" in chosen:
+        with progress_bar("costs") as begin:
+            found = sorted(costs(only, begin("costs")), key=lambda cost: cost.query)
+    measured: dict[str, Section] = {"coverage": coverage, "batches": batches}
+    rows = collect({name: measured[name] for name in chosen if name in measured})
     if as_json:
-        click.echo(json.dumps([{"section": s} | r.to_dict() for s, r in rows], indent=2))
+        listed: list[dict[str, Any]] = [{"section": "costs"} | cost.to_dict() for cost in found]
+        click.echo(json.dumps(listed + as_dicts(rows), indent=2))
         return
+    if found:
+        table = new_table("70,000 points", "set-up, s", "a question, s", "peak, MB")
+        for cost in found:
+            table.add_row(cost.name, figure(cost.set_up), figure(cost.query), f"{cost.peak:,.0f}")
+        print_table(table)
+    if rows:
+        show(rows, as_json)
 
-    from rich.console import Console
+
+def collect(sections: "dict[str, Section]") -> "Rows":
+    """Run sections of a benchmark, with a progress bar each."""
+    from poise.cli.progress import progress_bar
+
+    rows: Rows = []
+    if sections:
+        with progress_bar("Starting") as begin:
+            for name, section in sections.items():
+                rows += [(name, row) for row in section(begin(name))]
+    return rows
+
+
+def as_dicts(rows: "Rows") -> "list[dict[str, Any]]":
+    """Rows as JSON can hold them."""
+    return [{"section": name} | row.to_dict() for name, row in rows]
+
+
+def show(rows: "Rows", as_json: bool) -> None:
+    """Print rows as one table, a block per section, or as JSON."""
+    if as_json:
+        click.echo(json.dumps(as_dicts(rows), indent=2))
+        return
+    table = new_table(None, "poise", "peer", "ratio", "goal", "")
+    for section in dict.fromkeys(name for name, _ in rows):
+        for row in (row for name, row in rows if name == section):
+            sign = "<=" if row.at_most else ">="
+            table.add_row(
+                row.what,
+                figure(row.ours),
+                figure(row.peer),
+                figure(row.ratio),
+                "" if row.goal is None else f"{sign} {row.goal:g}",
+                {None: "", True: "met", False: "missed"}[row.met],
+            )
+        table.add_section()
+    print_table(table)
+
+
+def new_table(title: str | None, *headings: str) -> "Table":
+    """A plain table: names on the left, figures to the right."""
     from rich.table import Table
 
-    table = Table(box=None, header_style="bold")
+    table = Table(box=None, header_style="bold", title=title, title_justify="left")
     table.add_column("")
-    for heading in ("poise", "peer", "ratio", "goal", ""):
+    for heading in headings:
         table.add_column(heading, justify="right")
-    for section in dict.fromkeys(s for s, _ in rows):
-        for name, row in rows:
-            if name == section:
-                sign = "<=" if row.at_most else ">="
-                table.add_row(
-                    row.what,
-                    figure(row.ours),
-                    figure(row.peer),
-                    figure(row.ratio),
-                    "" if row.goal is None else f"{sign} {row.goal:g}",
-                    {None: "", True: "met", False: "missed"}[row.met],
-                )
-        table.add_section()
+    return table
+
+
+def print_table(table: "Table") -> None:
+    """Print to the terminal, as wide as it is."""
+    from rich.console import Console
+
     Console().print(table)
 
 

@@ -170,10 +170,14 @@ def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats,
     if 2 * wanted >= n - A.kernel.shape[1]:
         return None
 
+    S = sparse.diags_array(A.scale[:, 0])
+    shifted = S @ A.prepared.weights @ S
+    shifted += sparse.diags_array(bound - A.prepared.degrees * A.scale[:, 0] ** 2)
+    shifted = sparse.csr_array(shifted)
+
     def flipped(x: Floats) -> Floats:
-        # The kernel stays at 0, below everything else, where nobody looks.
-        x = A.without_kernel(x.reshape(n, 1))
-        return A.without_kernel(bound * x - A.apply(x))
+        # ``bound I - A`` but for the kernel, which is at 0, below everything else.
+        return A.without_kernel(shifted @ A.without_kernel(x.ravel()))
 
     start = np.random.default_rng([seed, 1]).normal(size=n)
     operator = LinearOperator((n, n), matvec=flipped, dtype=np.float64)

@@ -52,9 +52,10 @@ class CoreSet:
     """Farthest from everything asked so far first: covers the data evenly, outliers included.
 
     k-centre greedy: ``min_{z constrained} d(x, z)``, with `d` the metric that the graph was built
-    with on its features (Euclidean if that is not known). The largest distance left over is at
-    most twice the least that as many nodes could achieve. With nothing constrained, the node
-    nearest to the mean of the features (of their directions, for "cosine") comes first.
+    with on its features (Euclidean if that is not known). The largest distance left is at most
+    twice the least that as many nodes, those given at the start among them, could leave. With
+    nothing constrained, the node nearest to the mean of the features (of their directions, for
+    "cosine") comes first.
 
     Without features, `d` is the length of the shortest path along the edges, whose lengths are the
     recorded distances or else ``1 / weight``. A component with nothing constrained counts as
@@ -62,7 +63,7 @@ class CoreSet:
 
     scikit-activeml's `CoreSet` asks the same nodes, but for the first one, which it draws, and
     compares all points with all labelled ones at every call. Costs one distance per node and
-    query, or one Dijkstra without features; keeps n numbers.
+    query, or one Dijkstra without features, and keeps n numbers.
 
     References
     ----------
@@ -85,10 +86,10 @@ class CoreSet:
         graph = snapshot.graph
         if snapshot.constrained.size == 0 and graph.features is not None:
             return -distances_to_mean(graph)
-        return unreached_last(snapshot.memory.distances, graph)
+        return unreached_first(snapshot.memory.distances, graph)
 
 
-def unreached_last(distances: Floats, graph: Graph) -> Floats:
+def unreached_first(distances: Floats, graph: Graph) -> Floats:
     """`distances`, infinite ones replaced by finite ones beyond the rest, by component size."""
     finite = np.isfinite(distances)
     if finite.all():

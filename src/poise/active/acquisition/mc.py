@@ -68,8 +68,8 @@ class ModelChangeTruncated(_Criterion, OnTruncation):
     """
 
     needs: ClassVar[str] = "eigenpairs and scores"
-    cost: ClassVar[str] = "m eigenpairs once, then milliseconds and the scores"
-    use: ClassVar[str] = "to reproduce the paper; the truncation misses small clusters"
+    cost: ClassVar[str] = "eigenpairs once, then milliseconds and the scores"
+    use: ClassVar[str] = "to reproduce the paper; misses small clusters"
 
 
 @acquisitions.register("mc-subset")
@@ -91,4 +91,4 @@ class ModelChangeSubset(_Criterion, OnSubset):
 
     needs: ClassVar[str] = "the graph and scores"
     cost: ClassVar[str] = "500 columns a query and the scores"
-    use: ClassVar[str] = "to reproduce the paper; mc looks at all points in less time"
+    use: ClassVar[str] = "to reproduce the paper"

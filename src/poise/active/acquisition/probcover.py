@@ -37,13 +37,13 @@ class ProbCover:
     at distance at most `radius`. Greedy, so that the balls of the nodes asked cover at least
     ``1 - 1/e`` of what as many balls can.
 
-    Where `radius` is larger than d_k(x), the ball holds only those that list x or that x lists; on
-    an epsilon graph, whose radius is taken, the balls are exact. By default every edge of a graph
-    counts. The paper chooses the radius by the purity of k-means clusters, which needs
-    the number of classes.
+    By default every edge counts: on a k-NN graph, balls that adapt to the density. With a `radius`
+    larger than d_k(x), the ball still holds only the nodes that x lists or that list x; on an
+    epsilon graph of that radius balls are complete. The paper has one radius, chosen by the purity
+    of k-means clusters, for which it needs the number of classes.
 
-    scikit-activeml's `ProbCover` asks the same nodes for the same complete balls, out of a dense
-    (n, n) array. Costs one product with the edges per query; keeps n bits.
+    scikit-activeml's `ProbCover` has the same values for complete balls, out of a dense (n, n)
+    array. Costs one product with the edges per query, and keeps a copy of the edges.
 
     Parameters
     ----------

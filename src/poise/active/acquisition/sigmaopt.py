@@ -69,8 +69,8 @@ class SigmaOptTruncated(_Criterion, OnTruncation):
     """
 
     needs: ClassVar[str] = "eigenpairs"
-    cost: ClassVar[str] = "m eigenpairs once, then milliseconds"
-    use: ClassVar[str] = "to reproduce the paper; the truncation misses small clusters"
+    cost: ClassVar[str] = "eigenpairs once, then milliseconds"
+    use: ClassVar[str] = "to reproduce the paper; misses small clusters"
 
 
 @acquisitions.register("sigmaopt-subset")
@@ -92,4 +92,4 @@ class SigmaOptSubset(_Criterion, OnSubset):
 
     needs: ClassVar[str] = "the graph"
     cost: ClassVar[str] = "500 columns a query"
-    use: ClassVar[str] = "to reproduce the paper; sigmaopt looks at all points in less time"
+    use: ClassVar[str] = "to reproduce the paper"

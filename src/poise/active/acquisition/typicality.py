@@ -61,7 +61,9 @@ class Typicality:
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Surroundings:
         nowhere = np.zeros(graph.n_nodes, dtype=np.int64)
-        memory = Surroundings(edge_lengths(graph), typicality_ranks(graph), nowhere)
+        edges = edge_distances(graph)
+        lengths = edge_lengths(graph) if edges is None else edges
+        memory = Surroundings(lengths, typicality_ranks(graph, edges), nowhere)
         for node in given:
             memory = self.advance(memory, int(node))
         return memory
@@ -91,23 +93,23 @@ def ball_radius(distances: Floats, share: float) -> float:
     return float(np.partition(distances, size - 1)[size - 1])
 
 
-def typicality_ranks(graph: Graph) -> Floats:
+def typicality_ranks(graph: Graph, edges: sparse.csr_array | None = None) -> Floats:
     """(n,) ranks by typicality in [0, 1), equal for equal typicality."""
-    different, ranks = np.unique(typicality(graph), return_inverse=True)
+    different, ranks = np.unique(typicality(graph, edges), return_inverse=True)
     return np.asarray(ranks / different.size)
 
 
-def typicality(graph: Graph) -> Floats:
+def typicality(graph: Graph, edges: sparse.csr_array | None = None) -> Floats:
     """(n,) ``1 / mean distance to the k nearest neighbours``.
 
     Of a k-NN graph these are the ends of a node's edges no longer than d_k; if their distances are
     not known, 1 / d_k. Of any other graph it is the degree: the sum of a kernel of fixed width
-    estimates the density too.
+    estimates the density too. `edges` are the `edge_distances`, if they are at hand.
     """
     made, spacing = graph.construction, graph.spacing
     if made is None or made.k is None or spacing is None:
         return graph.degrees
-    edges = edge_distances(graph)
+    edges = edge_distances(graph) if edges is None else edges
     if edges is None:
         return np.asarray(1 / np.maximum(spacing.scale, SHORTEST))
     rows = np.repeat(np.arange(graph.n_nodes), np.diff(edges.indptr))

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from poise.active.acquisition.coreset import feature_space
 from poise.active.acquisition.registry import acquisitions
@@ -46,12 +47,12 @@ class Clusters:
             chosen = np.random.default_rng(self.seed).choice(n, SAMPLE, replace=False)
             sample = points[np.sort(chosen)]
         means = KMeans(self.count, n_init=1, max_iter=STEPS, random_state=self.seed % 2**32)
-        with warnings.catch_warnings():
+        # One thread: several add up in any order, and wait for each other on a busy machine.
+        with threadpool_limits(1), warnings.catch_warnings():
             # Coinciding points make fewer clusters than asked for: the others stay empty.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            # In float32 the order of the threads' sums would show in the clusters.
-            means.fit(sample.astype(np.float64))
-        nearest = pairwise_distances_argmin(points, means.cluster_centers_)
+            means.fit(sample)
+            nearest = pairwise_distances_argmin(points, means.cluster_centers_)
         return np.asarray(nearest, dtype=np.int64)
 
 

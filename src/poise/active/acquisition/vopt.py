@@ -67,8 +67,8 @@ class VOptTruncated(_Criterion, OnTruncation):
     """
 
     needs: ClassVar[str] = "eigenpairs"
-    cost: ClassVar[str] = "m eigenpairs once, then milliseconds"
-    use: ClassVar[str] = "to reproduce the paper; the truncation misses small clusters"
+    cost: ClassVar[str] = "eigenpairs once, then milliseconds"
+    use: ClassVar[str] = "to reproduce the paper; misses small clusters"
 
 
 @acquisitions.register("vopt-subset")
@@ -90,4 +90,4 @@ class VOptSubset(_Criterion, OnSubset):
 
     needs: ClassVar[str] = "the graph"
     cost: ClassVar[str] = "500 columns a query"
-    use: ClassVar[str] = "to reproduce the paper; vopt looks at all points in less time"
+    use: ClassVar[str] = "to reproduce the paper"

@@ -1,0 +1,49 @@
+"""The largest value most of the time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poise.active.policies.max import largest
+from poise.active.policies.registry import policies
+from poise.active.snapshot import Snapshot
+from poise.errors import InputError
+from poise.linalg.status import Floats, Ints
+
+
+@policies.register("epsilon-greedy")
+@dataclass(frozen=True)
+class EpsilonGreedy:
+    """The largest value, but with probability epsilon any candidate.
+
+    Decided anew for every node chosen (R. S. Sutton and A. G. Barto, Reinforcement Learning, 2018,
+    section 2.2). epsilon = 0 is `max`, epsilon = 1 uniformly random. Costs O(n).
+
+    Parameters
+    ----------
+    epsilon : float, 0 <= epsilon <= 1
+    """
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        epsilon: Any = self.epsilon
+        if (
+            isinstance(epsilon, bool | np.bool_)
+            or not isinstance(epsilon, int | float | np.integer | np.floating)
+            or not 0 <= epsilon <= 1
+        ):
+            raise InputError(f"epsilon is {epsilon!r}: it must be a probability, from 0 to 1")
+        object.__setattr__(self, "epsilon", float(epsilon))
+
+    def __call__(
+        self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
+    ) -> Ints:
+        best = iter(largest(values, snapshot, k, rng).tolist())
+        shuffled = iter(rng.permutation(np.flatnonzero(~np.isnan(values))).tolist())
+        chosen: dict[int, None] = {}
+        for _ in range(min(k, int(np.count_nonzero(~np.isnan(values))))):
+            source = shuffled if rng.random() < self.epsilon else best
+            chosen[next(node for node in source if node not in chosen)] = None
+        return np.array(list(chosen), dtype=np.int64)

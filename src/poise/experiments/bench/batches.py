@@ -1,0 +1,44 @@
+"""Batches of 20 against one question at a time, at the same number of labels."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from poise.active.simulate import simulate_many
+from poise.experiments.bench.data import load
+from poise.experiments.bench.row import Row
+from poise.graph import knn_graph
+
+SEEDS = (2, 3, 5, 6)
+QUERIES = 100
+BATCH = 20
+
+
+def batches(report: Callable[[int, int], None]) -> Iterator[Row]:
+    """PWLL accuracy on mnist_imb_vae after 100 labels, and seconds per label."""
+    X, digits = load("mnist_imb_vae")
+    graph = knn_graph(X, k=20)
+    codes = digits % 3
+    ways: dict[str, dict[str, Any]] = {
+        "one at a time": {},
+        "batches of 20, open questions in expectation": {"batch": BATCH},
+        "batches of 20, local-max": {"batch": BATCH, "policy": "local-max"},
+    }
+    results = {}
+    for done, (name, options) in enumerate(ways.items()):
+        report(done, len(ways))
+        traces = simulate_many(graph, codes, seeds=SEEDS, budget=QUERIES, **options)
+        accuracy = float(np.mean([trace.accuracy[-1] for trace in traces]))
+        seconds = float(np.sum(traces[0].seconds)) / QUERIES
+        results[name] = accuracy, seconds
+    report(len(ways), len(ways))
+    alone = results.pop("one at a time")
+    for name, (accuracy, seconds) in results.items():
+        yield Row(f"{name}: PWLL accuracy after {QUERIES} labels", accuracy, alone[0])
+        yield Row(
+            f"{name}: points of accuracy above one at a time",
+            100 * (accuracy - alone[0]),
+            goal=-1.0,
+        )
+        yield Row(f"{name}: seconds per label", seconds, alone[1], alone[1] / seconds, 1.0)

@@ -1,0 +1,75 @@
+"""Whether asking for the smallest Poisson weight is asking for the smallest norm."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from poise.active.learner import Learner
+from poise.active.simulate import simulate_many
+from poise.experiments.bench.data import load
+from poise.experiments.bench.row import Row
+from poise.graph import Graph, knn_graph
+from poise.linalg.status import Ints
+
+SEEDS = (2, 3, 5, 6)
+QUERIES = 100
+
+
+def coverage(report: Callable[[int, int], None]) -> Iterator[Row]:
+    """`coverage` and `norm` at tau = 1e-3: the same questions? the same accuracy?"""
+    sets = {"mnist_imb_vae": _mnist_imb, "isolet": _isolet, "blobs": blobs}
+    for done, (name, make) in enumerate(sets.items()):
+        graph, codes = make()
+        report(3 * done, 9)
+        yield Row(f"{name}: share of norm's questions that are coverage's too", _same(graph, codes))
+        report(3 * done + 1, 9)
+        curves = {}
+        for acquisition in ("norm", "coverage"):
+            traces = simulate_many(
+                graph, codes, acquisition=acquisition, seeds=SEEDS, budget=QUERIES
+            )
+            curves[acquisition] = np.mean([trace.accuracy for trace in traces], axis=0)
+        report(3 * done + 2, 9)
+        for count in (20, QUERIES):
+            yield Row(
+                f"{name}: PWLL accuracy after {count} queries, coverage (and norm as peer)",
+                float(curves["coverage"][count]),
+                float(curves["norm"][count]),
+            )
+        yield Row(
+            f"{name}: largest difference of the two curves",
+            float(np.abs(curves["coverage"] - curves["norm"]).max()),
+        )
+    report(9, 9)
+
+
+def _same(graph: Graph, codes: Ints, queries: int = 50) -> float:
+    """Share of the questions of a `norm` session at which `coverage` would ask the same."""
+    start = {int(np.flatnonzero(codes == c)[0]): int(c) for c in np.unique(codes)}
+    norm = Learner(graph, start, anticipate=False)
+    agreed = 0
+    for _ in range(queries):
+        other = Learner(graph, norm.labels, acquisition="coverage", anticipate=False)
+        node = int(norm.ask()[0])
+        agreed += node == int(other.ask()[0])
+        norm.tell(node, int(codes[node]))
+    return agreed / queries
+
+
+def _mnist_imb() -> tuple[Graph, Ints]:
+    X, digits = load("mnist_imb_vae")
+    return knn_graph(X, k=20), digits % 3
+
+
+def _isolet() -> tuple[Graph, Ints]:
+    X, letters = load("isolet")
+    return knn_graph(X, k=5), letters
+
+
+def blobs() -> tuple[Graph, Ints]:
+    """The paper's: 8 Gaussians of 300 points on the unit circle, classes alternating, k = 100."""
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(8), 300)
+    angle = 2 * np.pi * cluster / 8
+    centres = np.column_stack([np.cos(angle), np.sin(angle)])
+    return knn_graph(centres + 0.17 * rng.normal(size=(2400, 2)), k=100), cluster % 2
