@@ -1,5 +1,6 @@
 """Checks of numbers that people pass in."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,22 @@ def whole_number(value: Any, name: str, least: int) -> int:
     return int(value)
 
 
-def decay(value: Any, name: str = "tau") -> float:
-    """`value` as a finite float that is not negative, or an `InputError` that names it."""
+def real_number(value: Any, name: str, accepts: Callable[[float], bool], expected: str) -> float:
+    """`value` as a float that `accepts` takes, or an `InputError` that says what was `expected`."""
     if (
         isinstance(value, bool | np.bool_)
         or not isinstance(value, int | float | np.integer | np.floating)
-        or not 0 <= value < float("inf")
+        or not accepts(float(value))
     ):
-        raise InputError(f"{name} is {value!r}: it must be a finite number that is not negative")
+        raise InputError(f"{name} is {value!r}: {expected}")
     return float(value)
+
+
+def decay(value: Any, name: str = "tau") -> float:
+    """`value` as a finite float that is not negative, or an `InputError` that names it."""
+    return real_number(
+        value,
+        name,
+        lambda number: 0 <= number < float("inf"),
+        "it must be a finite number that is not negative",
+    )

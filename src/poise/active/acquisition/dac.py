@@ -6,9 +6,10 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from poise.active.acquisition.coreset import SHORTEST, edge_lengths, path_lengths
+from poise.active.acquisition.distances import SHORTEST, ball_radius, edge_lengths, path_lengths
 from poise.active.acquisition.registry import acquisitions
-from poise.active.acquisition.typicality import ball_radius, check_share
+from poise.active.acquisition.typicality import SHARE_EXPECTED
+from poise.active.checks import real_number
 from poise.active.snapshot import Snapshot
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
@@ -68,7 +69,7 @@ class DAC:
     use: ClassVar[str] = "for the first questions, evenly over the graph"
 
     def __post_init__(self) -> None:
-        check_share(self.proportion)
+        real_number(self.proportion, "proportion", lambda p: 0 < p <= 1, SHARE_EXPECTED)
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Annuli:
         n = graph.n_nodes

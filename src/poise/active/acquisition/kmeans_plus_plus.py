@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.coreset import SHORTEST, Nearest
+from poise.active.acquisition.distances import SHORTEST, Nearest
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 
+#: Beyond every logarithm of a squared distance, chance included.
 UNREACHED = 1e4
-"""Beyond every logarithm of a squared distance, chance included."""
 
 
 @acquisitions.register("kmeans++")

@@ -41,8 +41,8 @@ class LAND:
     m : int
         Eigenpairs, besides one for each further component (up to 100).
     t : float, optional
-        Time of the diffusion. By default the one at which ``lambda_m^t = 1/10``: coordinates
-        left out would have counted less than a tenth of the first.
+        Time of the diffusion. By default the one at which ``lambda_m^t = 1/1000``: coordinates
+        left out would have counted less than a thousandth of the first.
 
     Notes
     -----
@@ -89,7 +89,7 @@ class LAND:
         eigenvalues = np.abs(1.0 - values)
         t = self.t
         if t is None:
-            t = np.log(10.0) / -np.log(np.clip(eigenvalues[-1], 0.1, 1.0 - 1e-12))
+            t = np.log(1000.0) / -np.log(np.clip(eigenvalues[-1], 0.1, 1.0 - 1e-12))
         volume = graph.degrees.sum() or 1.0
         return np.asarray(np.sqrt(volume) * vectors * eigenvalues**t)
 

@@ -6,10 +6,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from poise.active.acquisition.coreset import edge_distances
+from poise.active.acquisition.distances import edge_distances
 from poise.active.acquisition.registry import acquisitions
+from poise.active.checks import real_number
 from poise.active.snapshot import Snapshot
-from poise.errors import GraphError, InputError
+from poise.errors import GraphError
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 
@@ -64,13 +65,12 @@ class ProbCover:
     use: ClassVar[str] = "for few questions, on dense regions"
 
     def __post_init__(self) -> None:
-        radius = self.radius
-        number = isinstance(radius, int | float | np.integer | np.floating)
-        if radius is not None and (
-            not number or isinstance(radius, bool | np.bool_) or not 0 < radius < np.inf
-        ):
-            raise InputError(
-                f"radius is {radius!r}: expected a positive, finite number, or None for all edges"
+        if self.radius is not None:
+            real_number(
+                self.radius,
+                "radius",
+                lambda radius: 0 < radius < np.inf,
+                "expected a positive, finite number, or None for all edges",
             )
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Cover:

@@ -6,12 +6,20 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from poise.active.acquisition.coreset import SHORTEST, edge_distances, edge_lengths, path_lengths
+from poise.active.acquisition.distances import (
+    SHORTEST,
+    ball_radius,
+    edge_distances,
+    edge_lengths,
+    path_lengths,
+)
 from poise.active.acquisition.registry import acquisitions
+from poise.active.checks import real_number
 from poise.active.snapshot import Snapshot
-from poise.errors import InputError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
+
+SHARE_EXPECTED = "expected a share of the nodes, above 0 and at most 1, e.g. 0.1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,7 @@ class Typicality:
     use: ClassVar[str] = "for the first questions, on dense regions"
 
     def __post_init__(self) -> None:
-        check_share(self.proportion)
+        real_number(self.proportion, "proportion", lambda p: 0 < p <= 1, SHARE_EXPECTED)
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Surroundings:
         nowhere = np.zeros(graph.n_nodes, dtype=np.int64)
@@ -75,22 +83,6 @@ class Typicality:
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         return np.asarray(snapshot.memory.ranks - snapshot.memory.near)
-
-
-def check_share(share: float) -> None:
-    """Refuse what is no share of the nodes."""
-    number = isinstance(share, int | float | np.integer | np.floating)
-    if not number or isinstance(share, bool | np.bool_) or not 0 < share <= 1:
-        raise InputError(
-            f"proportion is {share!r}: expected a share of the nodes, above 0 and at most 1, "
-            "e.g. 0.1"
-        )
-
-
-def ball_radius(distances: Floats, share: float) -> float:
-    """Distance within which a share of all nodes lies, the centre counted; may be infinite."""
-    size = max(1, round(share * distances.size))
-    return float(np.partition(distances, size - 1)[size - 1])
 
 
 def typicality_ranks(graph: Graph, edges: sparse.csr_array | None = None) -> Floats:

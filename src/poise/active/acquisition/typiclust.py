@@ -8,21 +8,23 @@ from typing import Any, ClassVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from poise.active.acquisition.coreset import feature_space
+from poise.active.acquisition.distances import feature_space
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import typicality_ranks
 from poise.active.checks import whole_number
 from poise.active.snapshot import Snapshot
-from poise.errors import GraphError
 from poise.graph import Graph
 from poise.graph.features import Features
+from poise.linalg.spectrum import smallest_eigenpairs
 from poise.linalg.status import Floats, Ints
+from poise.models.components import laplacian
 
+#: Points that the centres are computed from; all points are then assigned to them.
 SAMPLE = 10_000
-"""Points that the centres are computed from; all points are then assigned to them."""
-
+#: Most steps of k-means.
 STEPS = 30
-"""Most steps of k-means."""
+#: Eigenvectors that stand for features where there are none.
+EIGENVECTORS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,9 @@ class TypiClust:
     cluster; here it is that of the graph. scikit-activeml takes any node once every cluster has a
     label, and does not pass over small clusters.
 
+    Without features the points are the rows of the eigenvectors of the 20 smallest eigenvalues of
+    the normalised Laplacian, as in spectral clustering.
+
     Costs one k-means per round, of a sample of 10,000 points (of directions, for "cosine"), until
     `max_clusters` is reached.
 
@@ -101,7 +106,7 @@ class TypiClust:
     batch: int = 1
 
     uses_scores: ClassVar[bool] = False
-    needs: ClassVar[str] = "features"
+    needs: ClassVar[str] = "features, or eigenpairs"
     cost: ClassVar[str] = "one k-means"
     use: ClassVar[str] = "for few questions, one per cluster"
 
@@ -111,12 +116,7 @@ class TypiClust:
         whole_number(self.batch, "batch", 1)
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Memory:
-        if graph.features is None:
-            raise GraphError(
-                "the graph holds no features, which typiclust clusters: build it with "
-                "keep_features=True, or give features to Graph.from_weights"
-            )
-        points, _ = feature_space(graph)
+        points = spectral_coordinates(graph) if graph.features is None else feature_space(graph)[0]
         clusters = Clusters(points, self._count(given.size, graph.n_nodes), seed)
         return Memory(typicality_ranks(graph), clusters, given.size)
 
@@ -141,3 +141,9 @@ class TypiClust:
         place = np.empty(count)
         place[order] = np.arange(count)
         return np.asarray(memory.ranks - place[codes])
+
+
+def spectral_coordinates(graph: Graph) -> Floats:
+    """(n, m) eigenvectors of the smallest eigenvalues of the normalised Laplacian."""
+    m = min(EIGENVECTORS, graph.n_nodes)
+    return smallest_eigenpairs(laplacian(graph), m, "normalised")[1]

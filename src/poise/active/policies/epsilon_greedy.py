@@ -1,14 +1,13 @@
 """The largest value most of the time."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from poise.active.checks import real_number
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
-from poise.errors import InputError
 from poise.linalg.status import Floats, Ints
 
 
@@ -28,14 +27,9 @@ class EpsilonGreedy:
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        epsilon: Any = self.epsilon
-        if (
-            isinstance(epsilon, bool | np.bool_)
-            or not isinstance(epsilon, int | float | np.integer | np.floating)
-            or not 0 <= epsilon <= 1
-        ):
-            raise InputError(f"epsilon is {epsilon!r}: it must be a probability, from 0 to 1")
-        object.__setattr__(self, "epsilon", float(epsilon))
+        expected = "it must be a probability, from 0 to 1"
+        epsilon = real_number(self.epsilon, "epsilon", lambda share: 0 <= share <= 1, expected)
+        object.__setattr__(self, "epsilon", epsilon)
 
     def __call__(
         self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator

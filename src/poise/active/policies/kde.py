@@ -1,14 +1,13 @@
 """The largest values away from outliers."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from poise.active.checks import real_number
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
-from poise.errors import InputError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 
@@ -35,17 +34,9 @@ class KDE:
     percent: float = 10.0
 
     def __post_init__(self) -> None:
-        percent: Any = self.percent
-        if (
-            isinstance(percent, bool | np.bool_)
-            or not isinstance(percent, int | float | np.integer | np.floating)
-            or not 0 <= percent < 100
-        ):
-            raise InputError(
-                f"percent is {percent!r}: it must be a number from 0 to below 100, "
-                "10 is the paper's choice"
-            )
-        object.__setattr__(self, "percent", float(percent))
+        expected = "it must be a number from 0 to below 100, 10 is the paper's choice"
+        percent = real_number(self.percent, "percent", lambda share: 0 <= share < 100, expected)
+        object.__setattr__(self, "percent", percent)
 
     def __call__(
         self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator

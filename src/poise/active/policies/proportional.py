@@ -1,19 +1,18 @@
 """Sampling in proportion to exp(value)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from poise.active.checks import whole_number
+from poise.active.checks import real_number, whole_number
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
 from poise.errors import InputError
 from poise.linalg.status import Floats, Ints
 
+#: ln of the paper's E_max, the largest double.
 LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
-"""ln of the paper's E_max, the largest double."""
 
 
 @policies.register("proportional")
@@ -50,21 +49,22 @@ class Proportional:
     draw: int = 1
 
     def __post_init__(self) -> None:
-        if not _is_number(self.K) or not 1 < self.K < float("inf"):
-            raise InputError(
-                f"K is {self.K!r}: it must be a number above 1, such as the number of clusters"
-            )
-        if self.temperature is not None and not (
-            _is_number(self.temperature) and 0 < self.temperature < float("inf")
-        ):
-            raise InputError(
-                f"temperature is {self.temperature!r}: it must be positive and finite; the "
-                "smallest that works is about 0.0015 times the range of the values, None chooses"
-            )
-        # Plain numbers, so that what a NumPy loop passed in prints and is saved as one.
-        object.__setattr__(self, "K", float(self.K))
+        K = real_number(
+            self.K,
+            "K",
+            lambda number: 1 < number < float("inf"),
+            "it must be a number above 1, such as the number of clusters",
+        )
+        object.__setattr__(self, "K", K)
         if self.temperature is not None:
-            object.__setattr__(self, "temperature", float(self.temperature))
+            temperature = real_number(
+                self.temperature,
+                "temperature",
+                lambda number: 0 < number < float("inf"),
+                "it must be positive and finite; the smallest that works is about 0.0015 times "
+                "the range of the values, None chooses",
+            )
+            object.__setattr__(self, "temperature", temperature)
         object.__setattr__(self, "draw", whole_number(self.draw, "draw", 1))
 
     def __call__(
@@ -113,7 +113,3 @@ def _below_largest(values: Floats) -> Floats:
             "ones; give NaN for what is not a candidate, or use the policy max"
         )
     return np.asarray(values.max() - values)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
