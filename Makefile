@@ -38,7 +38,8 @@ docs: $(READY) ## the documentation, strictly, into site/
 bench: $(READY) ## the engine against graphlearning, side by side
 	$(BIN)/poise bench engine
 
-picture: $(READY) ## the README's pictures of the demonstration (needs chromium)
+picture: $(READY) ## the pictures of the README (needs chromium) and of the documentation
+	$(BIN)/python docs/images/acquisitions.py
 	$(BIN)/poise demo
 	$(BIN)/python docs/images/picture.py
 

@@ -2,7 +2,9 @@
 
 Writes acquisitions-*.svg, a file per family and a panel per acquisition, and prints what the panels
 say. One set proves little: ``python docs/images/acquisitions.py 10`` draws nothing and prints the
-means over ten sets. The colours are mid-tones, because one file must serve light and dark pages.
+means over ten sets. With ``agreement`` it compares `coverage` with `norm`.
+
+The colours are mid-tones, because one file must serve light and dark pages.
 """
 
 import sys
@@ -13,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 import poise
+from poise.experiments.bench.coverage import blobs
 
 HERE = Path(__file__).parent
 #: The first seed whose graph is connected. Not chosen for what the panels show.
@@ -207,9 +211,34 @@ def average(draws: int) -> None:
             sys.stdout.flush()
 
 
+def agreement(queries: int = 45) -> None:
+    """Print at how many questions of a `norm` session `coverage` would ask for the same node."""
+    X, digits = load_digits(return_X_y=True)
+    sets = {"digits": (poise.knn_graph(X, k=10), digits), "blobs": blobs()}
+    for tau, shift in ((1e-3, 1e-5), (1e-6, 1e-5), (1e-9, 1e-5), (0.0, 1e-5), (1e-3, 0.1)):
+        for name, (graph, y) in sets.items():
+            start = {int(np.flatnonzero(y == c)[0]): int(c) for c in np.unique(y)}
+            norm = poise.Learner(graph, start, tau=tau, shift=shift, anticipate=False)
+            agreed = 0
+            for _ in range(queries):
+                other = poise.Learner(
+                    graph, norm.labels, acquisition="coverage", shift=shift, anticipate=False
+                )
+                (i,) = norm.ask().tolist()
+                agreed += i == int(other.ask()[0])
+                norm.tell(i, int(y[i]))
+            sys.stdout.write(f"tau {tau:g}, shift {shift:g}, {name}: {agreed} of {queries}\n")
+            sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        average(int(sys.argv[1]))
-    else:
-        for family in FAMILIES:
-            draw(family)
+    match sys.argv[1:]:
+        case []:
+            for family in FAMILIES:
+                draw(family)
+        case ["agreement"]:
+            agreement()
+        case [number]:
+            average(int(number))
+        case _:
+            sys.exit("usage: acquisitions.py [NUMBER OF SETS | agreement]")

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import shortest_path
 
 import poise
 from poise.active.policies import KDE, EpsilonGreedy, LocalMax, Max, Proportional
 from poise.active.policies.kde import density_of
-from poise.active.policies.local_max import local_maxima
+from poise.active.policies.local_max import FAR, hops_from
 from poise.active.policies.proportional import LOG_LARGEST, overflow_bound, rule
 from poise.errors import InputError
 
@@ -201,33 +202,37 @@ def test_proportional_refuses_infinite_values(shown):
 # local-max --------------------------------------------------------------------------------------
 
 
-def test_local_maxima_against_brute_force(blobs):
-    graph, _ = blobs
-    W = graph.weights.toarray()
-    for seed in range(5):
-        values = rng(seed).integers(0, 8, 120).astype(float)
-        values[rng(seed).random(120) < 0.2] = np.nan
-        for node in range(120):
-            beside = values[W[node] > 0]
-            expected = np.isnan(values[node]) or not (beside > values[node]).any()
-            if not np.isnan(values[node]):
-                assert local_maxima(values, graph)[node] == expected
+def test_hops_are_those_of_a_breadth_first_search(islands):
+    graph, _ = islands
+    expected = shortest_path(graph.weights, unweighted=True, indices=[3])[0]
+    found = hops_from(graph, 3)
+    reached = np.isfinite(expected)
+    assert (found[reached] == expected[reached]).all()
+    assert (found[~reached] == FAR).all()
 
 
-def test_local_max_takes_the_best_local_maxima_then_what_is_not_beside_then_any():
+def test_local_max_takes_the_best_of_what_is_left_around_it():
     snapshot = shown_of(path_graph(9))
     values = np.array([5.0, 6.0, 4.0, 3.0, 2.0, 1.0, 7.0, 6.5, 0.0])
-    #                       peak                     peak
-    assert LocalMax()(values, snapshot, 2, rng()).tolist() == [6, 1]
+    near = LocalMax(hops=1)
+    assert near(values, snapshot, 2, rng()).tolist() == [6, 1]
     # 3 and 4 are beside neither; 3 is better, and then 4 is beside it. 8 is free too.
-    assert LocalMax()(values, snapshot, 4, rng()).tolist() == [6, 1, 3, 8]
-    assert LocalMax()(values, snapshot, 6, rng()).tolist() == [6, 1, 3, 8, 7, 0]
-    assert LocalMax()(values, snapshot, 50, rng()).tolist() == [6, 1, 3, 8, 7, 0, 2, 4, 5]
+    assert near(values, snapshot, 4, rng()).tolist() == [6, 1, 3, 8]
+    # Nothing is left: now neighbours may follow, best first.
+    assert near(values, snapshot, 6, rng()).tolist() == [6, 1, 3, 8, 7, 0]
+    assert near(values, snapshot, 50, rng()).tolist() == [6, 1, 3, 8, 7, 0, 2, 4, 5]
+    # Node 0 is six hops from node 6, so the surroundings are three hops wide, then two.
+    assert LocalMax()(values, snapshot, 3, rng()).tolist() == [6, 1, 3]
+
+
+def test_local_max_with_surroundings_of_nothing():
+    with pytest.raises(InputError, match="hops is 0"):
+        LocalMax(hops=0)
 
 
 def test_local_max_ignores_nodes_that_are_no_candidates():
     values = np.array([1.0, np.nan, 2.0, 1.5])
-    assert LocalMax()(values, shown_of(path_graph(4)), 2, rng()).tolist() == [2, 0]
+    assert LocalMax(hops=1)(values, shown_of(path_graph(4)), 2, rng()).tolist() == [2, 0]
 
 
 def test_local_max_spreads_where_everything_ties(blobs, shown):
@@ -241,7 +246,6 @@ def test_local_max_with_isolated_nodes():
     W[1, 2] = W[2, 1] = 1.0
     graph = poise.Graph.from_weights(W)
     values = np.array([0.0, 3.0, 4.0, 1.0, 2.0, 5.0])
-    assert local_maxima(values, graph).tolist() == [True, False, True, True, True, True]
     assert LocalMax()(values, shown_of(graph), 6, rng()).tolist() == [5, 2, 4, 3, 0, 1]
 
 

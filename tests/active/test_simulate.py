@@ -124,3 +124,18 @@ def test_seeding_comes_first(blobs):
     assert (seeded.queries[:4] == coreset.queries[:4]).all()
     assert (seeded.queries != coreset.queries).any()
     assert (seeded.queries != plain.queries).any()
+
+
+def test_open_questions_in_expectation_need_no_columns_of_their_own(blobs):
+    """Without anticipation: the same expected scores, and a norm that is nowhere smaller."""
+    graph, y = blobs
+    given = {0: int(y[0]), 50: int(y[50]), 100: int(y[100])}
+    learners = [poise.Learner(graph, given, anticipate=a) for a in (True, False)]
+    for learner in learners:
+        learner.ask(4)
+    alone, together = (learner._snapshot() for learner in learners)
+    assert learners[0].pending == learners[1].pending
+    np.testing.assert_allclose(together.scores, alone.scores, atol=1e-8)
+    assert (together.norms >= alone.norms - 1e-8).all()
+    problems = [learner._open_question().problem for learner in learners]
+    assert [len(problem.sources) for problem in problems] == [3 + 4, 3 + 1]

@@ -128,27 +128,63 @@ class State:
             self.own = tuple(self.pending)
 
     def problem(self, tau: float, shift: float, *, with_pending: bool = True) -> "Question":
-        """The columns to solve for: one per class, one per node that has its own."""
+        """The columns to solve for: one per class, one per node that has its own.
+
+        Without `anticipate` nobody waits for an answer, and open questions need no columns of
+        their own: their guesses are heights in the columns of the classes, and one more column
+        stands for how uncertain they are.
+        """
         if not self.pending:
             with_pending = True  # the same nodes either way: solve one problem, not two
         own = self.own if with_pending else self.own_before
+        expected = with_pending and bool(self.pending) and not self.anticipate
         alone = set(own)
-        members: dict[int, list[int]] = {}
+        members: dict[int, dict[int, float]] = {}
         for node, label in self.labels.items():
             if node not in alone:
-                members.setdefault(self.classes[label], []).append(node)
+                members.setdefault(self.classes[label], {})[node] = 1.0
+        if not expected:
+            codes = sorted(members)
+            sources = [tuple(sorted(members[code])) for code in codes] + [(node,) for node in own]
+            return Question(Problem(tuple(sources), tau, shift), tuple(codes), own)
+        doubt: dict[int, float] = {}
+        for node in self.pending:
+            guess = self.guess(node)
+            for code in np.flatnonzero(guess):
+                members.setdefault(int(code), {})[node] = float(guess[code])
+            doubt[node] = max(1.0 - float(guess @ guess), 0.0) ** 0.5
         codes = sorted(members)
-        sources = [tuple(sorted(members[code])) for code in codes] + [(node,) for node in own]
-        return Question(Problem(tuple(sources), tau, shift), tuple(codes), own)
+        columns = [dict(sorted(members[code].items())) for code in codes] + [doubt]
+        problem = Problem(
+            tuple(tuple(column) for column in columns),
+            tau,
+            shift,
+            tuple(tuple(column.values()) for column in columns),
+        )
+        return Question(problem, tuple(codes), (), expected=True)
+
+    def guess(self, node: int) -> Floats:
+        """(C,) probabilities of the classes at an open question.
+
+        The shares of the classes among the labels where nothing was guessed.
+        """
+        guess = np.zeros(len(self.classes))
+        guess[: len(self.pending[node])] = self.pending[node]
+        return guess if self.pending[node] else self.class_shares()
 
 
 @dataclass(frozen=True)
 class Question:
-    """A `Problem` and what its columns stand for: first the classes, then the single nodes."""
+    """A `Problem` and what its columns stand for.
+
+    First the classes, then the single nodes; or, if `expected`, the classes in expectation and
+    one column for how uncertain the open questions are.
+    """
 
     problem: Problem
     codes: tuple[int, ...]
     own: tuple[int, ...]
+    expected: bool = False
 
 
 class Session:

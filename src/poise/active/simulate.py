@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from poise.active.checks import whole_number
 from poise.active.learner import Learner
+from poise.active.policies import as_policy
 from poise.errors import InputError, LabelError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
@@ -93,6 +94,8 @@ def simulate_many(
         raise LabelError(f"y_true has shape {truth.shape}: expected ({graph.n_nodes},)")
     budget = whole_number(budget, "budget", 0)
     batch = whole_number(batch, "batch", 1)
+    policy = as_policy(policy)
+    batch_policy = getattr(policy, "batch", False)
     names, codes = np.unique(truth, return_inverse=True)
     classes = [as_label(name) for name in names]
     groups = np.unique(truth if clusters is None else np.asarray(clusters), return_inverse=True)[1]
@@ -122,8 +125,14 @@ def simulate_many(
         session.evaluate()
     for first in range(0, budget, batch):
         size = min(batch, budget - first)
+        at_once = size if batch_policy else 1
+        for n_asked in range(0, size, at_once):
+            if n_asked:
+                _solve_together(graph, sessions, predict=False)
+            for session in sessions:
+                session.ask(at_once)
         for session in sessions:
-            session.query(size)
+            session.answer()
         _solve_together(graph, sessions)
         for session in sessions:
             session.evaluate()
@@ -136,9 +145,9 @@ def simulate_many(
     return [session.trace() for session in sessions]
 
 
-def _solve_together(graph: Graph, sessions: Sequence["_Recorder"]) -> None:
+def _solve_together(graph: Graph, sessions: Sequence["_Recorder"], *, predict: bool = True) -> None:
     """Solve what every session needs next as columns of one solve."""
-    wanted = [s.learner.open_problems(predict=True) for s in sessions]
+    wanted = [s.learner.open_problems(predict=predict) for s in sessions]
     together = [problem for problems in wanted for problem in problems]
     if not together:
         return
@@ -162,9 +171,11 @@ class _Recorder:
         self.seen: list[int] = []
         self.seconds: list[float] = []
 
-    def query(self, size: int) -> None:
-        nodes = self.learner.ask(size).tolist()
-        self.queries += nodes
+    def ask(self, k: int) -> None:
+        self.queries += self.learner.ask(k).tolist()
+
+    def answer(self) -> None:
+        nodes = list(self.learner.pending)
         self.learner.tell(nodes, [self.classes[self.codes[node]] for node in nodes])
 
     def evaluate(self) -> None:

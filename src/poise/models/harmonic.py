@@ -25,18 +25,20 @@ class Problem:
 
     Attributes
     ----------
-    sources : one tuple of nodes per column: where it is 1. Together they are the constrained nodes.
+    sources : one tuple of nodes per column: where it is not 0. Together, the constrained nodes.
     tau : decay of the solution
     shift : smallest Poisson weight
+    heights : the values there, from 0 to 1, in the shape of `sources`; empty if all are 1
     """
 
     sources: tuple[tuple[int, ...], ...]
     tau: float = 0.0
     shift: float = SHIFT
+    heights: tuple[tuple[float, ...], ...] = ()
 
     @property
     def constrained(self) -> tuple[int, ...]:
-        return tuple(sorted(node for source in self.sources for node in source))
+        return tuple(sorted({node for source in self.sources for node in source}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,7 @@ def solve_problems(
         np.take(gamma.T, set_of, axis=0).T,
         [p.tau for p in problems],
         [[np.array(s, dtype=np.int64) for s in p.sources] for p in problems],
+        [p.heights for p in problems],
     )
     return [Columns(v, gamma[:, t]) for v, t in zip(values, set_of, strict=True)]
 
@@ -84,6 +87,7 @@ def spread(
     gamma: Floats,
     tau: npt.ArrayLike,
     sources: Sequence[Sequence[Ints]],
+    heights: Sequence[Sequence[Sequence[float]]] | None = None,
 ) -> list[Floats]:
     """Columns of the weighted Laplace problem with decay, for T problems at once.
 
@@ -100,12 +104,13 @@ def spread(
     ----------
     gamma : (n, T) positive weights; one problem's are constant 1 for plain Laplace learning
     tau : (T,) decay parameters
-    sources : per problem, the node sets of its columns; disjoint, together the constrained nodes
+    sources : per problem, the node sets of its columns; together the constrained nodes
+    heights : per problem, the values of its columns there, from 0 to 1; empty if all are 1
 
     Returns
     -------
-    T arrays (n, J_t), values in [0, 1]: 1 on a column's own source, 0 on the other constrained
-    nodes and on components that hold none.
+    T arrays (n, J_t), values in [0, 1]: 1 or the height on a column's own source, 0 on the other
+    constrained nodes and on components that hold none.
     """
     n, n_problems = gamma.shape
     tau = check_decay(tau)
@@ -118,15 +123,21 @@ def spread(
     free = np.empty((n, n_problems), dtype=bool, order="F")
     rhs = np.zeros((n, len(operator)), order="F")
     W = graph.weights
+    at = [
+        [np.ones(len(source)) for source in columns]
+        if heights is None or not heights[t]
+        else [np.asarray(height, dtype=np.float64) for height in heights[t]]
+        for t, columns in enumerate(sources)
+    ]
     column = 0
     for t, columns in enumerate(sources):
         constrained = np.concatenate([*columns, np.empty(0, dtype=np.int64)])
         free[:, t] = reached(graph, constrained)
         free[constrained, t] = False
-        for source in columns:
-            for node in source:
+        for source, height in zip(columns, at[t], strict=True):
+            for node, value in zip(source, height, strict=True):
                 row = slice(W.indptr[node], W.indptr[node + 1])
-                rhs[W.indices[row], column] += W.data[row] * gamma[node, t]
+                rhs[W.indices[row], column] += W.data[row] * (gamma[node, t] * value)
             column += 1
     q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
     q[~free] = 0.0
@@ -135,9 +146,9 @@ def spread(
     # The exact solution lies in [0, 1]: moving an approximate one there only brings it closer.
     u = np.clip(v, 0.0, 1.0, out=v)
     result = np.split(u, np.cumsum(counts)[:-1], axis=1)
-    for values, columns in zip(result, sources, strict=True):
+    for values, columns, own in zip(result, sources, at, strict=True):
         for j, source in enumerate(columns):
-            values[source, j] = 1.0
+            values[source, j] = own[j]
     return result
 
 
