@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from poise.active.acquisition.registry import acquisitions
-from poise.active.acquisition.variance.covariance import Statistics
+from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
 from poise.active.learner import Learner
 from poise.experiments.bench.data import load
 from poise.experiments.bench.memory import megabytes, reset_peak
@@ -85,12 +85,17 @@ def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
         for model in ("hard", "soft"):
             acquisition = acquisitions.make(name, model=model)
             learner = Learner(graph, {0: int(codes[0])}, acquisition=acquisition, anticipate=False)
+            answers = acquisition._answers()  # type: ignore[attr-defined]
+            C = _dense_covariance(L, graph, answers, np.array([0]))
             shares = []
             for _ in range(SMALL_QUERIES):
-                exact = _exact_scores(L, graph, acquisition, np.array(list(learner.labels)))
+                statistics = Statistics((C * C).sum(axis=0), C.sum(axis=0), np.diag(C), answers.s2)
+                exact: Floats = acquisition.criterion(statistics)  # type: ignore[attr-defined]
+                exact[list(learner.labels)] = 0.0
                 node = int(learner.ask()[0])
                 shares.append(exact[node] / exact.max())
                 learner.tell(node, int(codes[node]))
+                C -= np.outer(C[node], C[node]) / (answers.s2 + C[node, node])
                 done += 1
                 report(done, total)
             yield Row(
@@ -101,13 +106,10 @@ def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
             )
 
 
-def _exact_scores(L: Floats, graph: Graph, acquisition: object, asked: Ints) -> Floats:
-    answers = acquisition._answers()  # type: ignore[attr-defined]
+def _dense_covariance(L: Floats, graph: Graph, answers: AnswerModel, asked: Ints) -> Floats:
+    """The covariance by inversion, zero where it has no rows."""
     free = np.flatnonzero(answers.free(graph, asked))
     A = L[np.ix_(free, free)] + np.diag(answers.diagonal(graph, asked)[free])
     C = np.zeros_like(L)
     C[np.ix_(free, free)] = np.linalg.inv(A)
-    statistics = Statistics((C * C).sum(axis=0), C.sum(axis=0), np.diag(C), answers.s2)
-    exact: Floats = acquisition.criterion(statistics)  # type: ignore[attr-defined]
-    exact[asked] = 0.0
-    return exact
+    return C
