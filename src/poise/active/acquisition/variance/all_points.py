@@ -12,8 +12,8 @@ from poise.linalg.status import Bools, Floats, Ints
 
 #: Rounds of exact judgement per question; each solves for half a shortlist of columns.
 ROUNDS = 2
-#: An estimate may be too low by this much: three standard deviations at 512 projections.
-SLACK = 0.3
+#: An estimate may be too low by this much: five standard deviations at 256 projections.
+SLACK = 0.15
 #: From statistics of nodes to their values; larger = ask first.
 Criterion = Callable[[Statistics], Floats]
 
@@ -37,28 +37,25 @@ def refine(
     """
     factor = np.ones(state.graph.n_nodes) if weight is None else weight
     open_nodes = _open(state) if candidates is None else _open(state) & candidates
-    estimate = np.where(open_nodes, factor * criterion(state.estimate()), 0.0)
-    columns, ratio = dict(state.columns), state.ratio.copy()
+    promise = np.where(open_nodes, factor * criterion(state.estimate()), -np.inf)
+    columns = dict(state.columns)
     values: dict[int, float] = {}
 
     def judge(nodes: Ints) -> None:
         statistics, solved = replace(state, columns=columns).exact(nodes)
         exact = factor[nodes] * criterion(statistics)
-        known = estimate[nodes] > 0
-        ratio[nodes[known]] = exact[known] / estimate[nodes[known]]
         values.update(zip(nodes.tolist(), exact.tolist(), strict=True))
         columns.update({int(node): solved[:, j].copy() for j, node in enumerate(nodes)})
+        promise[nodes] = -np.inf
 
     judge(np.fromiter(columns, dtype=np.int64, count=len(columns)))
     for _ in range(ROUNDS):
-        promise = np.where(open_nodes, estimate * ratio, -np.inf)
-        promise[list(columns)] = -np.inf
-        if (1 + SLACK) * promise.max(initial=-np.inf) <= max(values.values(), default=-np.inf):
+        if (1 + SLACK) * promise.max() <= max(values.values(), default=-np.inf):
             break
         newcomers = np.argsort(-promise, kind="stable")[: max(size // 2, 1)]
         judge(newcomers[np.isfinite(promise[newcomers])])
     best = sorted(columns, key=lambda node: (-values[node], node))[:size]
-    return replace(state, columns={node: columns[node] for node in best}, ratio=ratio)
+    return replace(state, columns={node: columns[node] for node in best})
 
 
 def values_of_all(
@@ -71,7 +68,7 @@ def values_of_all(
     """
     factor = np.ones(state.graph.n_nodes) if weight is None else weight
     estimated = state.estimate()
-    values = np.where(_open(state), factor * criterion(estimated) * state.ratio, 0.0)
+    values = np.where(_open(state), factor * criterion(estimated), 0.0)
     kept = np.fromiter(state.columns, dtype=np.int64, count=len(state.columns))
     if len(kept):
         exact = factor[kept] * criterion(state.exact(kept)[0])

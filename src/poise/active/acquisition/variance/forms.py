@@ -23,6 +23,8 @@ from poise.models.components import laplacian, reached
 
 #: Columns solved for at once: bounds the memory.
 CHUNK = 64
+#: Decimals of a truncated form's values, relative to the largest, that are more than rounding.
+DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class _Form:
 class OnAllPoints(_Form):
     """Every node, by random projections and exact columns of a shortlist."""
 
-    projections: int = 512
+    projections: int = 256
     shortlist: int = 48
 
     def __post_init__(self) -> None:
@@ -111,7 +113,10 @@ class OnTruncation(_Form):
     def __call__(self, snapshot: Snapshot) -> Floats:
         values = self.criterion(snapshot.memory.statistics())
         weight = self._weight(snapshot)
-        return values if weight is None else weight * values
+        if weight is not None:
+            values = weight * values
+        # Once a single direction is left all nodes tie; rounding must not choose among them.
+        return np.asarray(np.round(values / (values.max() or 1.0), DIGITS), dtype=np.float64)
 
 
 @dataclass(frozen=True)

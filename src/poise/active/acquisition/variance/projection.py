@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from poise.linalg.status import Floats
 
@@ -12,7 +13,7 @@ ROWS = 4_096
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """``Z = base + sum_j directions_j rows_j^T`` and the squared norms of its rows.
+    """``Z = base + sum_j directions_j rows_j^T`` and the squared norms of the rows of ``S Z``.
 
     The base is never copied or written: a change of rank one costs one pass over it and two
     vectors, so that many states of the same matrix can be kept.
@@ -20,21 +21,24 @@ class Projection:
     Attributes
     ----------
     base : (n, q), single precision will do: its errors are far below those of the projection
-    norms : (n,) squared norms of the rows of Z
+    norms : (n,) squared norms of the rows of ``S Z``
+    S : (n, n) sparse, or None for the identity
     """
 
     base: np.ndarray
     norms: Floats
+    S: sparse.csr_array | None = None
     directions: tuple[Floats, ...] = ()
     rows: tuple[Floats, ...] = ()
 
     @classmethod
-    def of(cls, base: np.ndarray) -> "Projection":
+    def of(cls, base: np.ndarray, S: sparse.csr_array | None = None) -> "Projection":
         norms = np.empty(len(base))
         for first in range(0, len(base), ROWS):
-            part = base[first : first + ROWS].astype(np.float64)
-            norms[first : first + ROWS] = np.einsum("ij,ij->i", part, part)
-        return cls(base, norms)
+            part = slice(first, first + ROWS)
+            block = base[part] if S is None else S[part] @ base
+            norms[part] = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+        return cls(base, norms, S)
 
     def row(self, k: int) -> Floats:
         """Row `k` of Z."""
@@ -51,12 +55,16 @@ class Projection:
             # answer, and single precision would leave noise of that size.
             part = slice(first, first + ROWS)
             along[part] = self.base[part].astype(np.float64) @ row
-        for earlier, change in zip(self.directions, self.rows, strict=True):
-            along += earlier * (change @ row)
-        norms = self.norms + direction * (2.0 * along + direction * (row @ row))
+        for earlier, other in zip(self.directions, self.rows, strict=True):
+            along += earlier * (other @ row)
+        change = direction
+        if self.S is not None:
+            along, change = np.asarray(self.S @ along), np.asarray(self.S @ direction)
+        norms = self.norms + change * (2.0 * along + change * (row @ row))
         return Projection(
             self.base,
             np.maximum(norms, 0.0),  # rounding may leave less than nothing
+            self.S,
             (*self.directions, direction),
             (*self.rows, row),
         )

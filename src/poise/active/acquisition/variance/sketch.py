@@ -2,10 +2,18 @@
 
 With R a matrix of q random signs per node and Q of q random signs per edge,
 
-    |C e_k|^2 ~ |(C R)_k|^2 / q,    C_kk ~ |(C B^T Q)_k|^2 / q,    A = B^T B the inverse of C,
+    |C e_k|^2 ~ |(C R)_k|^2 / q,    C_kk ~ 1/a_k + |(S C B^T Q)_k|^2 / q,    A = B^T B = C^-1,
 
-so 2q columns of one solve estimate both for every node; ``1^T C e_k = (C 1)_k`` is one exact
-column. Asking a node updates the projections themselves by rank one, so that they stay those of
+where a is the diagonal of A and ``S = diag(a)^-1 W`` the mean over neighbours. So 2q columns of one
+solve estimate both for every node; ``1^T C e_k = (C 1)_k`` is one exact column. (On the diagonal
+``C = diag(a)^-1 + S C S^T``, since W has none; what is local is exact, and the error smaller than
+that of ``|(C B^T Q)_k|^2 / q``.)
+
+One column in eight of R is not random: these span the largest part of C, and the random ones are
+taken orthogonal to it, likewise for Q; the sums stay unbiased and err less (as in Hutch++: Meyer,
+Musco, Musco & Woodruff 2021).
+
+Asking a node updates the projections themselves by rank one, so that they stay those of
 the true covariance. The estimates name a shortlist, whose columns are solved for exactly, kept,
 and updated by rank one too. (Projections of this kind: Spielman & Srivastava 2011.)
 
@@ -28,6 +36,8 @@ from poise.models.components import laplacian, reached
 
 #: Right-hand sides of a sketch that are solved for at once: bounds the memory.
 CHUNK = 32
+#: One column in so many, and at most one for so many nodes, stands for the largest part of C.
+DEFLATED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +47,13 @@ class Sketch:
     Attributes
     ----------
     asked : nodes asked so far
-    spread : projection ``C R``
-    factor : projection ``C B^T Q``
+    spread : projection ``C R``, R scaled
+    factor : projection ``C B^T Q``, Q scaled
     totals : (n,) ``C 1``
-    sign_sums : (components, q) sums of R over each component
+    local : (n,) ``1 / a``
+    sums : (components, q) sums of R over each component
+    deflated : number of the first columns that are not random
     columns : exact columns of the nodes on the shortlist
-    ratio : (n,) exact value over estimate at the last time a node was judged exactly, else 1:
-        the error of an estimate changes little from one question to the next
     """
 
     graph: Graph
@@ -53,9 +63,10 @@ class Sketch:
     spread: Projection
     factor: Projection
     totals: Floats
-    sign_sums: Floats
+    local: Floats
+    sums: Floats
+    deflated: int
     columns: dict[int, Floats]
-    ratio: Floats
 
     @property
     def waiting(self) -> Bools:
@@ -66,8 +77,8 @@ class Sketch:
 
     def estimate(self) -> Statistics:
         """Statistics of all nodes; squares are 0 if the sketch was made without them."""
-        q = self.factor.base.shape[1]
-        return Statistics(self.spread.norms / q, self.totals, self.factor.norms / q, self.model.s2)
+        variances = self.local + self.factor.norms
+        return Statistics(self.spread.norms, self.totals, variances, self.model.s2)
 
     def exact(self, nodes: Ints) -> tuple[Statistics, Floats]:
         """Statistics and columns (n, J) of some nodes; solves for those that are not kept."""
@@ -84,44 +95,72 @@ class Sketch:
 def sketch(
     graph: Graph, model: AnswerModel, asked: Ints, q: int, seed: int, *, squares: bool = True
 ) -> Sketch:
-    """Projections of the covariance when `asked` nodes are asked; 2q + 1 columns are solved for.
+    """Projections of the covariance when `asked` nodes are asked; about 2q columns are solved for.
 
     Without `squares` the projection that only they need is left out, and with it q columns.
     """
     n = graph.n_nodes
     rng = np.random.default_rng([seed, 0])
+    V = _largest_part(graph, model, asked, min(q // DEFLATED, n // DEFLATED), rng)
+    r = V.shape[1]
+    random = q - r
     spread = np.empty((n, q if squares else 0), dtype=np.float32)
     factor = np.empty((n, q), dtype=np.float32)
-    sign_sums = np.empty((graph.n_components, spread.shape[1]))
+    sums = np.empty((graph.n_components, spread.shape[1]))
     incidence = _incidence(graph)
-    q_diagonal = np.sqrt(model.diagonal(graph, asked))
+    added = model.diagonal(graph, asked)
+    AV = laplacian(graph).product(V) + added[:, None] * V
+    M = np.linalg.inv(V.T @ AV)
+    factor[:, :r] = V @ np.linalg.cholesky(M)
     by_component = sparse.csr_array(
         (np.ones(n), (graph.components, np.arange(n))), shape=(graph.n_components, n)
     )
-    for first in range(0, q, CHUNK):
-        chunk = slice(first, min(first + CHUNK, q))
-        width = chunk.stop - chunk.start
+
+    def fill(part: slice, R: Floats) -> None:
+        sums[:, part] = np.asarray(by_component @ R)
+        spread[:, part] = _apply(graph, model, asked, R)
+
+    if squares:
+        fill(slice(0, r), V)
+    for first in range(r, q, CHUNK):
+        part = slice(first, min(first + CHUNK, q))
+        width = part.stop - part.start
         if squares:
             R = _signs(rng, n, width)
-            sign_sums[:, chunk] = np.asarray(by_component @ R)
-            spread[:, chunk] = _apply(graph, model, asked, R)
+            fill(part, (R - V @ (V.T @ R)) / np.sqrt(random))
         B = incidence @ _signs(rng, incidence.shape[1], width)
-        B += q_diagonal[:, None] * _signs(rng, n, width)
-        factor[:, chunk] = _apply(graph, model, asked, B)
+        B += np.sqrt(added)[:, None] * _signs(rng, n, width)
+        Z = _apply(graph, model, asked, B) - V @ (M @ (V.T @ B))
+        factor[:, part] = Z / np.sqrt(random)
     totals = _apply(graph, model, asked, np.ones((n, 1)))[:, 0]
-    nodes = tuple(asked.tolist())
+    diagonal = graph.degrees + added
+    local = np.divide(1.0, diagonal, out=np.zeros(n), where=diagonal > 0)
     return Sketch(
         graph,
         model,
         seed,
-        nodes,
+        tuple(asked.tolist()),
         Projection.of(spread),
-        Projection.of(factor),
+        Projection.of(factor, sparse.csr_array(sparse.diags_array(local) @ graph.weights)),
         totals,
-        sign_sums,
+        local,
+        sums,
+        r,
         {},
-        np.ones(n),
     )
+
+
+def _largest_part(
+    graph: Graph, model: AnswerModel, asked: Ints, r: int, rng: np.random.Generator
+) -> Floats:
+    """(n, r) orthonormal columns near the largest eigenvectors of C: two steps of iteration."""
+    V = _signs(rng, graph.n_nodes, r)
+    for _ in range(2):
+        image = _apply(graph, model, asked, V) if r else V
+        V, R = np.linalg.qr(image)
+        kept = np.abs(np.diag(R)) > 1e-8 * np.abs(np.diag(R)).max(initial=0.0)
+        V = V[:, kept]
+    return V
 
 
 def ask(before: Sketch, node: int) -> Sketch:
@@ -136,7 +175,8 @@ def ask(before: Sketch, node: int) -> Sketch:
     if model.name == "soft":
         # The answer is a row of its own in the factor of the precision, with signs of its own.
         rng = np.random.default_rng([before.seed, 1, len(before.asked)])
-        row += np.sqrt(model.s2) * _signs(rng, 1, len(row))[0]
+        random = len(row) - before.deflated
+        row[before.deflated :] += np.sqrt(model.s2 / random) * _signs(rng, 1, random)[0]
     columns = {
         other: column - c * (column[node] / scale)
         for other, column in before.columns.items()
@@ -169,7 +209,7 @@ def _ask_first_of_component(before: Sketch, node: int) -> Sketch:
     return replace(
         before,
         asked=(*before.asked, node),
-        spread=grounded.changed(-c, before.sign_sums[label]),
+        spread=grounded.changed(-c, before.sums[label]),
         factor=before.factor.changed(part.astype(float), -before.factor.row(node)),
         totals=np.where(part, -part.sum() * c, before.totals),
     )
