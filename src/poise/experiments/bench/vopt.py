@@ -104,6 +104,21 @@ def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
                 float(min(shares)),
                 goal=0.99,
             )
+            rest = np.setdiff1d(np.arange(SMALL), list(learner.labels))
+            guessed = learner._memory().estimate()
+            yield Row(
+                f"{name}, {model}: relative error of C_kk by the sketch, root mean square",
+                _error(guessed.variances[rest], np.diag(C)[rest]),
+            )
+            if name == "vopt":
+                yield Row(
+                    f"{name}, {model}: relative error of |C e_k|^2 by the sketch",
+                    _error(guessed.squares[rest], (C * C).sum(axis=0)[rest]),
+                )
+
+
+def _error(estimate: Floats, exact: Floats) -> float:
+    return float(np.sqrt(np.mean((estimate / exact - 1.0) ** 2)))
 
 
 def _dense_covariance(L: Floats, graph: Graph, answers: AnswerModel, asked: Ints) -> Floats:
