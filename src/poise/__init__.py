@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         simulate,
         simulate_many,
     )
+    from poise.data.datasets import Dataset, datasets, load_dataset
     from poise.errors import PoiseError
     from poise.graph import Graph, epsilon_graph, knn_graph
     from poise.models import Labels, ScoreResult
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 #: ``import poise`` costs next to nothing.
 _home = {
     "Constant": "poise.active",
+    "Dataset": "poise.data.datasets",
     "Geometric": "poise.active",
     "Graph": "poise.graph",
     "Joined": "poise.active",
@@ -50,8 +52,10 @@ _home = {
     "Trace": "poise.active",
     "WNLL": "poise.models.estimators",
     "acquisitions": "poise.active",
+    "datasets": "poise.data.datasets",
     "epsilon_graph": "poise.graph",
     "knn_graph": "poise.graph",
+    "load_dataset": "poise.data.datasets",
     "policies": "poise.active",
     "register": "poise.active",
     "schedules": "poise.active",
@@ -63,6 +67,7 @@ __all__ = [
     "PWLL",
     "WNLL",
     "Constant",
+    "Dataset",
     "Geometric",
     "Graph",
     "Joined",
@@ -77,8 +82,10 @@ __all__ = [
     "Trace",
     "__version__",
     "acquisitions",
+    "datasets",
     "epsilon_graph",
     "knn_graph",
+    "load_dataset",
     "policies",
     "register",
     "schedules",

@@ -40,6 +40,10 @@ class UnknownNameError(InputError, KeyError):
         return str(self.args[0])
 
 
+class DataError(PoiseError):
+    """Files that cannot be found, fetched, read or written."""
+
+
 class MissingExtraError(PoiseError, ImportError):
     """An optional dependency is not installed. Exit code 2 on the command line."""
 

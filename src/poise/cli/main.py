@@ -10,6 +10,7 @@ import click
 from poise import __version__
 from poise.cli.acquisitions import acquisitions
 from poise.cli.bench import bench
+from poise.cli.dataset import dataset
 from poise.cli.demo import demo
 from poise.errors import InputError, MissingExtraError, PoiseError
 
@@ -36,7 +37,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, demo):
+for command in (acquisitions, bench, dataset, demo):
     cli.add_command(command)
 
 

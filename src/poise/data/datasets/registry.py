@@ -1,0 +1,57 @@
+"""The table of data sets, and how a name becomes one."""
+
+import difflib
+import re
+from typing import Any
+
+from poise.data.datasets.dataset import Dataset
+from poise.errors import InputError, UnknownNameError
+from poise.registry import Registry
+
+datasets: Registry[Dataset] = Registry("data set")
+_modulo = re.compile(r"(?P<name>.+)-mod(?P<k>\d+)")
+
+
+def load_dataset(name: str, **options: Any) -> Dataset:
+    """The data set called `name`.
+
+    Files are looked for in the folder that the variable POISE_DATA names, then in the cache; what
+    is missing is downloaded once. ``NAME-modK`` is any of them with its clusters grouped into K
+    classes by their number modulo K, as in the paper.
+
+    Parameters
+    ----------
+    name : str
+        See ``poise.datasets()``.
+    **options
+        What the data set's own function takes, such as `seed` for the generated ones.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    DataError
+        If files can neither be found nor fetched, or are not what they should be.
+    """
+    grouping = _modulo.fullmatch(name) if name not in datasets else None
+    if grouping:
+        k = int(grouping["k"])
+        whole = load_dataset(grouping["name"], **options)
+        if not 2 <= k <= whole.n_clusters:
+            raise InputError(
+                f"{name}: {whole.n_clusters} clusters modulo {k} make no classes; "
+                f"expected a number from 2 to {whole.n_clusters}"
+            )
+        return whole.grouped(name, whole.clusters % k)
+    if name not in datasets:
+        near = difflib.get_close_matches(name, list(datasets), n=3)
+        advice = (
+            f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(datasets)}"
+        )
+        raise UnknownNameError(f"no data set is called {name!r}: {advice}")
+    try:
+        return datasets.make(name, **options)
+    except TypeError:
+        raise InputError(
+            f"{name} does not take {', '.join(options)}: see help(poise.load_dataset)"
+        ) from None

@@ -1,0 +1,87 @@
+"""Fetch a file once: resumable, checked, never half-written under its own name."""
+
+import hashlib
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from poise.errors import DataError
+
+#: Called with (bytes so far, bytes in all); the total is 0 while it is not known.
+Report = Callable[[int, int], None]
+
+CHUNK = 1 << 16
+TIMEOUT = 30.0
+
+
+def fetch(address: str, path: Path, md5: str, report: Report | None = None) -> Path:
+    """The file of `address` at `path`, downloaded unless it is there already.
+
+    An interrupted download is kept beside it as NAME.part and continued by the next call. A file
+    whose checksum is wrong is deleted.
+
+    Raises
+    ------
+    DataError
+        In one line: no network, a wrong checksum, no room on the disk.
+    """
+    if path.is_file():
+        if digest(path) == md5:
+            return path
+        raise DataError(f"{path} is not what was downloaded: its checksum is wrong; delete it")
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _receive(address, part, report)
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
+        reason = getattr(error, "reason", error)
+        raise DataError(
+            f"cannot fetch {address} ({reason}): connect to a network and try again, or set "
+            "POISE_DATA to a folder that holds the data"
+        ) from None
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise DataError(
+            f"cannot write {part} ({error.strerror}): make room, or set POISE_CACHE "
+            "to another folder"
+        ) from None
+    if digest(part) != md5:
+        part.unlink()
+        raise DataError(
+            f"what {address} sent has a wrong checksum and was deleted: try again, or set "
+            "POISE_DATA to a folder that holds the data"
+        )
+    part.replace(path)
+    return path
+
+
+def digest(path: Path) -> str:
+    """MD5 of a file, in hexadecimal: what the publishers give."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+def _receive(address: str, part: Path, report: Report | None) -> None:
+    """Append what is missing to `part`."""
+    have = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
+    try:
+        response = urllib.request.urlopen(request, timeout=TIMEOUT)
+    except urllib.error.HTTPError as error:
+        if error.code != 416:  # nothing after `have`: the part is all there is
+            raise
+        return
+    with response, part.open("ab" if response.status == 206 else "wb") as file:
+        have = have if response.status == 206 else 0
+        total = have + int(response.headers.get("Content-Length", 0))
+        while chunk := response.read(CHUNK):
+            file.write(chunk)
+            have += len(chunk)
+            if report:
+                report(have, total)
+        if total and have < total:
+            raise http.client.IncompleteRead(b"", total - have)

@@ -1,0 +1,184 @@
+"""Data sets by name: what they hold, and what happens when files are missing or broken."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+
+import poise
+from poise.data import folders
+from poise.data.datasets import public
+from poise.data.datasets.files import stored
+from poise.errors import DataError, InputError, UnknownNameError
+
+SMALL_SIZES = (4, 3, 2)
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A cache of its own and no folder of data; every download is refused."""
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("POISE_DATA", raising=False)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise DataError("no network in tests")
+
+    monkeypatch.setattr(public, "fetch", refuse)
+    monkeypatch.setattr(public, "_openml", refuse)
+    return tmp_path
+
+
+@pytest.fixture
+def own_files(elsewhere, monkeypatch):
+    folder = elsewhere / "own"
+    folder.mkdir()
+    monkeypatch.setenv("POISE_DATA", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["blobs", "box", "digits"])
+def test_without_files_or_network(elsewhere, name):
+    found = poise.load_dataset(name)
+    assert found.name == name
+    assert found.X.ndim == 2
+    assert found.clusters.shape == found.classes.shape == (found.n_points,)
+    assert found.source
+    assert found.licence
+    assert name in repr(found)
+    again = poise.load_dataset(name)
+    np.testing.assert_array_equal(again.X, found.X)
+
+
+def test_blobs_are_the_papers():
+    found = poise.load_dataset("blobs", size=2_000)
+    for i in range(8):
+        cloud = found.X[found.clusters == i]
+        assert len(cloud) == 2_000
+        centre = [np.cos(np.pi * i / 4), np.sin(np.pi * i / 4)]
+        np.testing.assert_allclose(cloud.mean(axis=0), centre, atol=0.02)
+        np.testing.assert_allclose(cloud.std(axis=0), 0.17, atol=0.01)
+    assert (found.classes == found.clusters % 2).all()
+    assert (poise.load_dataset("blobs", seed=1).X != poise.load_dataset("blobs").X).any()
+
+
+def test_box_is_a_lattice_without_a_band():
+    whole, found = poise.load_dataset("box", band=0.0), poise.load_dataset("box")
+    assert whole.n_points == 65 * 65
+    assert found.n_points == 63 * 65
+    left, right = (found.X[found.classes == c, 0] for c in (0, 1))
+    assert left.max() < 0.3 < right.min()
+    with pytest.raises(InputError, match="band is 1"):
+        poise.load_dataset("box", band=1)
+
+
+def test_modulo(elsewhere):
+    found = poise.load_dataset("digits-mod3")
+    assert found.name == "digits-mod3"
+    assert found.n_clusters == 10
+    assert (found.classes == found.clusters % 3).all()
+    for k in (0, 1, 11):
+        with pytest.raises(InputError, match="expected a number from 2 to 10"):
+            poise.load_dataset(f"digits-mod{k}")
+
+
+def test_unknown_names_and_options():
+    with pytest.raises(UnknownNameError, match="did you mean mnist"):
+        poise.load_dataset("mnits")
+    with pytest.raises(UnknownNameError, match="there are blobs, box"):
+        poise.load_dataset("qqq")
+    with pytest.raises(UnknownNameError, match="did you mean digits"):
+        poise.load_dataset("digit-mod3")
+    with pytest.raises(InputError, match="digits does not take colour"):
+        poise.load_dataset("digits", colour=1)
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashionmnist", "emnist", "isolet", "mnist-imb"])
+def test_neither_files_nor_network(elsewhere, name):
+    with pytest.raises(DataError):
+        poise.load_dataset(name)
+    assert not list(elsewhere.rglob("*.npz*"))
+
+
+def test_own_files_come_first(own_files):
+    X = np.arange(5 * 28 * 28, dtype=np.uint8).reshape(5, 28, 28)
+    np.savez(own_files / "mnist.npz", X=X, y=np.array([0, 1, 2, 3, 4]))
+    found = poise.load_dataset("mnist")
+    assert found.X.shape == (5, 784)
+    assert found.shape == (28, 28)
+    assert found.clusters.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "text", "no y", "lengths", "pickle"])
+def test_broken_files(own_files, damage):
+    path = own_files / "isolet.npz"
+    np.savez(path, X=np.zeros((4, 3)), y=np.arange(4))
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:100])
+    elif damage == "text":
+        path.write_text("not an archive")
+    elif damage == "no y":
+        np.savez(path, X=np.zeros((4, 3)))
+    elif damage == "lengths":
+        np.savez(path, X=np.zeros((4, 3)), y=np.arange(5))
+    else:
+        np.savez(path, X=np.array([{"a": 1}], dtype=object), y=np.arange(1))
+    with pytest.raises(DataError, match=r"isolet\.npz") as caught:
+        poise.load_dataset("isolet")
+    assert "\n" not in str(caught.value)
+
+
+def test_downloads_are_read_and_kept(elsewhere, monkeypatch):
+    """The four files of MNIST's form, from a fetch that finds them; then from the cache."""
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (7, 28, 28), dtype=np.uint8)
+    labels = np.array([3, 1, 2, 0, 1, 3, 2], dtype=np.uint8)
+    parts = {
+        "train-images": images[:5],
+        "train-labels": labels[:5],
+        "t10k-images": images[5:],
+        "t10k-labels": labels[5:],
+    }
+
+    def fetch(address, path, md5, report):
+        (name,) = (key for key in parts if key in address)
+        array = parts[name]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with gzip.open(path, "wb") as file:
+            file.write(bytes([0, 0, 8, array.ndim]))
+            file.write(struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes())
+        return path
+
+    monkeypatch.setattr(public, "fetch", fetch)
+    found = poise.load_dataset("mnist")
+    np.testing.assert_array_equal(found.X.reshape(7, 28, 28), images)
+    assert found.clusters.tolist() == labels.tolist()
+    monkeypatch.setattr(public, "fetch", None)
+    np.testing.assert_array_equal(poise.load_dataset("mnist").X, found.X)
+    assert stored("mnist") is not None
+    assert folders.cache().is_relative_to(elsewhere)
+
+
+def test_imbalanced_sizes(own_files, monkeypatch):
+    y = np.repeat(np.arange(3), 5)
+    np.savez(own_files / "mnist.npz", X=np.arange(15 * 784).reshape(15, 784), y=y)
+    monkeypatch.setattr(public, "MNIST_IMB", SMALL_SIZES)
+    found = poise.load_dataset("mnist-imb")
+    assert np.bincount(found.clusters).tolist() == list(SMALL_SIZES)
+    assert (poise.load_dataset("mnist-imb").X == found.X).all()
+    assert (found.classes == found.clusters % 3).all()
+    monkeypatch.setattr(public, "MNIST_IMB", (6, 3, 2))
+    with pytest.raises(DataError, match="needs 6 points of cluster 0, and mnist has 5"):
+        poise.load_dataset("mnist-imb")
+
+
+@pytest.mark.data
+def test_real_files(poise_data):
+    sizes = {"mnist": 70_000, "isolet": 7_797, "mnist-imb": 37_631, "fashionmnist-imb": 41_102}
+    for name, n in sizes.items():
+        assert poise.load_dataset(name).n_points == n
+    vcd = poise.load_dataset("emnist-vcd")
+    assert len(np.unique(vcd.clusters[vcd.classes == 0])) == 7
+    assert len(np.unique(vcd.clusters[vcd.classes == 1])) == 30
+    assert "not the official" in vcd.note
+    assert poise.load_dataset("isolet").clusters.min() == 0
