@@ -6,6 +6,7 @@ import numpy as np
 
 from poise.active.learner import Learner
 from poise.active.simulate import simulate_many
+from poise.data.datasets import load_dataset
 from poise.experiments.bench.data import load
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
@@ -68,8 +69,5 @@ def _isolet() -> tuple[Graph, Ints]:
 
 def blobs() -> tuple[Graph, Ints]:
     """The paper's: 8 Gaussians of 300 points on the unit circle, classes alternating, k = 100."""
-    rng = np.random.default_rng(0)
-    cluster = np.repeat(np.arange(8), 300)
-    angle = 2 * np.pi * cluster / 8
-    centres = np.column_stack([np.cos(angle), np.sin(angle)])
-    return knn_graph(centres + 0.17 * rng.normal(size=(2400, 2)), k=100), cluster % 2
+    found = load_dataset("blobs")
+    return knn_graph(found.X, k=100), found.classes
