@@ -1,6 +1,7 @@
 """Name -> factory, for everything that can be chosen by name or added under a name of one's own."""
 
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
 from poise.errors import InputError, UnknownNameError
@@ -48,10 +49,9 @@ class Registry(Generic[T]):
         try:
             return self._factories[name]
         except KeyError:
-            known = ", ".join(sorted(self._factories))
-            raise UnknownNameError(
-                f"no {self.kind} is called {name!r}: there are {known}"
-            ) from None
+            near = get_close_matches(name, self._factories)
+            known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self)}"
+            raise UnknownNameError(f"no {self.kind} is called {name!r}: {known}") from None
 
     def describe(self) -> dict[str, str]:
         """Every name with the first line of its docstring."""

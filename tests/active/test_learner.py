@@ -350,7 +350,7 @@ BAD_SETTINGS = {
     "tau": ({"tau": -1.0}, InputError, "tau is -1.0"),
     "tau NaN": ({"tau": float("nan")}, InputError, "finite"),
     "predict_tau": ({"predict_tau": -1}, InputError, "predict_tau"),
-    "acquisition": ({"acquisition": "nrm"}, UnknownNameError, "norm, "),
+    "acquisition": ({"acquisition": "nrm"}, UnknownNameError, "did you mean norm"),
     "policy": ({"policy": 3}, InputError, "policy is 3"),
     "schedule": ({"tau": "falling"}, UnknownNameError, "constant, geometric, joined"),
     "seed": ({"seed": -1}, InputError, "seed"),

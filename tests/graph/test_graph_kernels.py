@@ -174,7 +174,9 @@ def test_a_bad_kernel_is_refused(kernel, words):
         knn_graph(X, 3, kernel=kernel)
 
 
-def test_an_unknown_kernel_lists_the_known_ones():
+def test_an_unknown_kernel_names_the_nearest_or_all():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(UnknownNameError, match="distance, gaussian, singular, symmetric, uniform"):
+    with pytest.raises(UnknownNameError, match="did you mean gaussian"):
         knn_graph(X, 3, kernel="gausian")
+    with pytest.raises(UnknownNameError, match="distance, gaussian, singular, symmetric, uniform"):
+        knn_graph(X, 3, kernel="magic")

@@ -1,11 +1,10 @@
 """The table of data sets, and how a name becomes one."""
 
-import difflib
 import re
 from typing import Any
 
 from poise.data.datasets.dataset import Dataset
-from poise.errors import InputError, UnknownNameError
+from poise.errors import InputError
 from poise.registry import Registry
 
 datasets: Registry[Dataset] = Registry("data set")
@@ -43,12 +42,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
                 f"expected a number from 2 to {whole.n_clusters}"
             )
         return whole.grouped(name, whole.clusters % k)
-    if name not in datasets:
-        near = difflib.get_close_matches(name, list(datasets), n=3)
-        advice = (
-            f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(datasets)}"
-        )
-        raise UnknownNameError(f"no data set is called {name!r}: {advice}")
+    datasets.factory(name)  # an unknown name is refused with the nearest ones
     try:
         return datasets.make(name, **options)
     except TypeError:
