@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         simulate_many,
     )
     from poise.data.datasets import Dataset, datasets, load_dataset
+    from poise.data.embeddings import embed, embeddings
     from poise.errors import PoiseError
     from poise.graph import Graph, epsilon_graph, knn_graph
     from poise.models import Labels, ScoreResult
@@ -53,6 +54,8 @@ _home = {
     "WNLL": "poise.models.estimators",
     "acquisitions": "poise.active",
     "datasets": "poise.data.datasets",
+    "embed": "poise.data.embeddings",
+    "embeddings": "poise.data.embeddings",
     "epsilon_graph": "poise.graph",
     "knn_graph": "poise.graph",
     "load_dataset": "poise.data.datasets",
@@ -83,6 +86,8 @@ __all__ = [
     "__version__",
     "acquisitions",
     "datasets",
+    "embed",
+    "embeddings",
     "epsilon_graph",
     "knn_graph",
     "load_dataset",

@@ -12,6 +12,7 @@ from poise.cli.acquisitions import acquisitions
 from poise.cli.bench import bench
 from poise.cli.dataset import dataset
 from poise.cli.demo import demo
+from poise.cli.embed import embed
 from poise.errors import InputError, MissingExtraError, PoiseError
 
 OK, FAILED, USER_MISTAKE, INTERRUPTED = 0, 1, 2, 130
@@ -37,7 +38,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, dataset, demo):
+for command in (acquisitions, bench, dataset, demo, embed):
     cli.add_command(command)
 
 
