@@ -490,3 +490,15 @@ def test_undo_without_limit(blobs):
     assert learner.labels == start
     with pytest.raises(InputError, match="nothing to undo"):
         learner.undo()
+
+
+@pytest.mark.parametrize("chosen", [[], [0], [5, 5], [5, 6, 7]], ids=str)
+def test_a_policy_that_breaks_its_contract(blobs, chosen):
+    def policy(values, snapshot, k, rng):
+        return np.array(chosen, dtype=np.int64)
+
+    policy.batch = True
+    learner = poise.Learner(blobs[0], {0: "a"}, policy=policy)
+    with pytest.raises(InputError, match="the policy chose"):
+        learner.ask(2)
+    assert learner.pending == ()

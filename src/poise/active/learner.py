@@ -390,7 +390,13 @@ class Learner:
         if np.isnan(values).all():
             raise InputError("the acquisition function gave NaN for every candidate")
         rng = np.random.default_rng([self.seed, self._session.state.n_asked, 1])
-        return self.policy(values, snapshot, k, rng)
+        chosen = np.asarray(self.policy(values, snapshot, k, rng), dtype=np.int64)
+        distinct = len(set(chosen.tolist())) == len(chosen)
+        if not 1 <= len(chosen) <= k or not distinct or not snapshot.candidates[chosen].all():
+            raise InputError(
+                f"the policy chose {chosen.tolist()}: expected 1 to {k} different candidates"
+            )
+        return chosen
 
     def _guess(self, snapshot: Snapshot, node: int) -> tuple[float, ...]:
         """Class probabilities at a node about to be asked, if the decision looked at scores."""
