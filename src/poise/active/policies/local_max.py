@@ -23,8 +23,9 @@ class LocalMax:
     is left the surroundings shrink by one hop, down to the nodes themselves. Ties as for `max`.
 
     LocalMax of J. Chapman et al., "Novel batch active learning approach and its application to
-    synthetic aperture radar datasets", 2023, has ``hops=1``. With `norm` that is too close: the
-    largest values are all in the same unexplored region (`poise bench acquisitions batches`).
+    synthetic aperture radar datasets", 2023, takes the nodes that no neighbour exceeds; ``hops=1``
+    is near to it. With `norm` that is too close: the largest values are all in the same unexplored
+    region. How batches fare: `poise bench acquisitions batches`.
 
     Costs a search over the edges per node, where `max` costs a solve. For one node it is `max`.
 
