@@ -53,6 +53,16 @@ class Registry(Generic[T]):
             known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self)}"
             raise UnknownNameError(f"no {self.kind} is called {name!r}: {known}") from None
 
+    def resolve(self, value: Any, function: str) -> T:
+        """`value`, a name or a `function` as the error describes it, as a function."""
+        if isinstance(value, str):
+            return self.make(value)
+        if callable(value):
+            return value  # type: ignore[no-any-return]
+        raise InputError(
+            f"{self.kind} is {value!r}: give a name ({', '.join(self)}) or a function {function}"
+        )
+
     def describe(self) -> dict[str, str]:
         """Every name with the first line of its docstring."""
         return {

@@ -26,6 +26,7 @@ def dataset(name: str | None, as_json: bool) -> None:
       poise dataset mnist-mod3 --json
     """
     import poise
+    from poise.cli.progress import progress_bar
 
     if name is None:
         listing = poise.datasets()
@@ -37,30 +38,14 @@ def dataset(name: str | None, as_json: bool) -> None:
             click.echo(f"{known:{width}}  {description}")
         click.echo("\nFetch and describe one: poise dataset digits")
         return
-    about = describe(fetched(name))
+    with progress_bar(name) as begin:
+        about = describe(poise.load_dataset(name, report=begin(f"fetching {name}")))
     if as_json:
         click.echo(json.dumps(about, indent=2))
         return
     for key, value in about.items():
         if value not in ("", None):
             click.echo(f"{key:10} {value:,}" if isinstance(value, int) else f"{key:10} {value}")
-
-
-def fetched(name: str) -> "Dataset":
-    """The data set, with a progress bar if something has to be downloaded."""
-    import inspect
-
-    import poise
-    from poise.cli.progress import progress_bar
-
-    base = name.split("-mod")[0]
-    takes_report = base in poise.datasets and (
-        "report" in inspect.signature(poise.datasets.factory(base)).parameters
-    )
-    if not takes_report:
-        return poise.load_dataset(name)
-    with progress_bar(name) as begin:
-        return poise.load_dataset(name, report=begin(f"fetching {base}"))
 
 
 def describe(found: "Dataset") -> dict[str, Any]:

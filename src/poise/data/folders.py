@@ -2,7 +2,12 @@
 
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
+
+from poise.errors import DataError
 
 
 def own_files() -> Path | None:
@@ -23,3 +28,20 @@ def cache() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "poise"
+
+
+def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file of the cache, whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            write(file)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise DataError(
+            f"cannot write {path.parent} ({error.strerror}): make room, or set POISE_CACHE to "
+            "another folder"
+        ) from None

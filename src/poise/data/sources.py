@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from poise.data.datasets import datasets, load_dataset
+from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.registry import Items
 from poise.errors import DataError, InputError
 
@@ -46,21 +46,10 @@ def read_items(source: str, column: str | None = None) -> Items:
 
 
 def _array(path: Path) -> npt.NDArray[Any]:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if path.suffix.lower() == ".npy":
-            array = loaded
-        else:
-            with loaded:
-                array = loaded["X"]
-    except (OSError, ValueError, EOFError, KeyError) as error:
-        raise DataError(
-            f"{path} cannot be read ({type(error).__name__}): expected an array of numbers, in an "
-            ".npz file under the name X"
-        ) from None
+    (array,) = read_arrays(path, *(["X"] if path.suffix.lower() == ".npz" else []))
     if array.ndim < 2:
         raise DataError(f"{path} has shape {array.shape}: expected a row per item")
-    return np.asarray(array)
+    return array
 
 
 def _texts(path: Path, column: str | None) -> list[str]:

@@ -8,17 +8,13 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from poise.active.acquisition.eigenpairs import component_eigenpairs
 from poise.active.acquisition.registry import acquisitions
 from poise.active.checks import decay, whole_number
 from poise.active.snapshot import Snapshot
 from poise.errors import InputError
 from poise.graph import Graph
-from poise.linalg.spectrum import smallest_eigenpairs
 from poise.linalg.status import Floats
-from poise.models.components import laplacian
-
-#: Eigenpairs at most that are added for further components.
-MORE = 100
 
 
 class Level(NamedTuple):
@@ -122,8 +118,7 @@ class CAL:
 
     def estimates(self, graph: Graph) -> list[Floats]:
         """(n,) estimates ``F_N``, coarsest first."""
-        m = min(graph.n_nodes, self.m + min(graph.n_components - 1, MORE))
-        eigenvalues, phi = smallest_eigenpairs(laplacian(graph), m, "normalised")
+        eigenvalues, phi = component_eigenpairs(graph, self.m, "normalised")
         N = self.bandwidth or float(np.sqrt(eigenvalues[-1])) or 1.0
         degrees = [N / 2**j for j in reversed(range(self.widths))]
         return [phi**2 @ cut_off(np.sqrt(eigenvalues) / degree) ** 2 for degree in degrees]

@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from poise.active.acquisition.distances import Nearest, distances_to_mean, unreached_first
+from poise.active.acquisition.distances import RemembersNearest, distances_to_mean, unreached_first
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
+from poise.linalg.status import Floats
 
 
 @acquisitions.register("coreset")
 @dataclass(frozen=True)
-class CoreSet:
+class CoreSet(RemembersNearest):
     """Farthest from everything asked so far first: covers the data evenly, outliers included.
 
     k-centre greedy: ``min_{z constrained} d(x, z)``, with `d` the metric that the graph was built
@@ -35,16 +34,7 @@ class CoreSet:
     S. Savarese, "Active learning for convolutional neural networks: a core-set approach", 2018.
     """
 
-    uses_scores: ClassVar[bool] = False
-    needs: ClassVar[str] = "features, or paths along the edges"
-    cost: ClassVar[str] = "one distance per node"
     use: ClassVar[str] = "to cover clean data evenly"
-
-    def start(self, graph: Graph, given: Ints, seed: int) -> Nearest:
-        return Nearest.to(graph, given)
-
-    def advance(self, memory: Nearest, node: int) -> Nearest:
-        return memory.and_to(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         graph = snapshot.graph

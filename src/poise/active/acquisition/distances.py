@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +41,20 @@ class Nearest:
 
     def and_to(self, node: int) -> "Nearest":
         return replace(self, distances=np.minimum(self.distances, self.measure(node)))
+
+
+class RemembersNearest:
+    """What acquisitions by the distance to the nearest constrained node share."""
+
+    uses_scores: ClassVar[bool] = False
+    needs: ClassVar[str] = "features, or paths along the edges"
+    cost: ClassVar[str] = "one distance per node"
+
+    def start(self, graph: Graph, given: Ints, seed: int) -> Nearest:
+        return Nearest.to(graph, given)
+
+    def advance(self, memory: Nearest, node: int) -> Nearest:
+        return memory.and_to(node)
 
 
 def unreached_first(distances: Floats, graph: Graph) -> Floats:

@@ -6,15 +6,14 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import entr
 
-from poise.active.acquisition.least_confidence import class_probabilities, classes_seen
+from poise.active.acquisition.probabilities import OfProbabilities
 from poise.active.acquisition.registry import acquisitions
-from poise.active.snapshot import Snapshot
 from poise.linalg.status import Floats
 
 
 @acquisitions.register("entropy")
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(OfProbabilities):
     """Largest entropy of the class probabilities first: refines, does not explore.
 
     ``-sum_c p_c(x) ln p_c(x)`` with ``p = u / sum_c u_c``, see `class_probabilities` (B. Settles,
@@ -26,11 +25,7 @@ class Entropy:
     same solves as `norm`.
     """
 
-    needs: ClassVar[str] = "scores of two classes"
-    cost: ClassVar[str] = "one Poisson solve, one column per class"
     use: ClassVar[str] = "where several classes meet, once every cluster is known"
 
-    def __call__(self, snapshot: Snapshot) -> Floats:
-        if classes_seen(snapshot.scores) < 2:
-            return np.asarray(-snapshot.scores.sum(axis=1))
-        return np.asarray(entr(class_probabilities(snapshot.scores)).sum(axis=1))
+    def uncertainty(self, probabilities: Floats) -> Floats:
+        return np.asarray(entr(probabilities).sum(axis=1))

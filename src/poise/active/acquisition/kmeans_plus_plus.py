@@ -5,11 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.distances import SHORTEST, Nearest
+from poise.active.acquisition.distances import SHORTEST, RemembersNearest
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
+from poise.linalg.status import Floats
 
 #: Beyond every logarithm of a squared distance, chance included.
 UNREACHED = 1e4
@@ -17,7 +16,7 @@ UNREACHED = 1e4
 
 @acquisitions.register("kmeans++")
 @dataclass(frozen=True)
-class KMeansPlusPlus:
+class KMeansPlusPlus(RemembersNearest):
     """At random, far ones more often: seeds like k-means++, spread but hardly on outliers.
 
     Draws a node with probability proportional to ``D(x)^2``, `D` being the distance to the nearest
@@ -35,16 +34,7 @@ class KMeansPlusPlus:
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
     """
 
-    uses_scores: ClassVar[bool] = False
-    needs: ClassVar[str] = "features, or paths along the edges"
-    cost: ClassVar[str] = "one distance per node"
     use: ClassVar[str] = "for the first questions, spread by chance"
-
-    def start(self, graph: Graph, given: Ints, seed: int) -> Nearest:
-        return Nearest.to(graph, given)
-
-    def advance(self, memory: Nearest, node: int) -> Nearest:
-        return memory.and_to(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         graph = snapshot.graph

@@ -6,21 +6,18 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial import KDTree
 
+from poise.active.acquisition.eigenpairs import component_eigenpairs
 from poise.active.acquisition.registry import acquisitions
 from poise.active.checks import decay, whole_number
 from poise.active.snapshot import Snapshot
 from poise.errors import InputError
 from poise.graph import Graph
-from poise.linalg.spectrum import smallest_eigenpairs
 from poise.linalg.status import Floats, Ints
-from poise.models.components import laplacian
 
 #: Neighbours among which a denser point is looked for first; nine points in ten find one.
 NEAREST = 9
 #: Distances computed at once for the points that do not: 64 MB.
 BLOCK = 8_000_000
-#: Eigenpairs at most that are added for further components.
-MORE = 100
 
 
 @acquisitions.register("land")
@@ -83,8 +80,7 @@ class LAND:
 
     def coordinates(self, graph: Graph) -> Floats:
         """(n, m) diffusion map at time `t`: Euclidean distances there are diffusion distances."""
-        m = min(graph.n_nodes, self.m + min(graph.n_components - 1, MORE))
-        values, vectors = smallest_eigenpairs(laplacian(graph), m, "random-walk")
+        values, vectors = component_eigenpairs(graph, self.m, "random-walk")
         # Of a complete graph's walk every eigenvalue but the first is negative, or zero.
         eigenvalues = np.abs(1.0 - values)
         t = self.t

@@ -13,7 +13,6 @@ from poise.linalg.status import Floats
 class _Criterion:
     """What the three forms of it share."""
 
-    uses_scores: ClassVar[bool] = True
     weighted: ClassVar[bool] = True
 
     def criterion(self, statistics: Statistics) -> Floats:
@@ -27,24 +26,9 @@ class ModelChange(_Criterion, OnAllPoints):
 
     ``(1 - (u_(1)(x_k) - u_(2)(x_k))) |C e_k| / (s2 + C_kk)``, the margin's uncertainty times
     how far an answer moves the scores (Miller & Bertozzi 2021).
-
-    Parameters
-    ----------
-    model : "hard" or "soft"
-        Whether an answer is exact or has a variance of its own; see `variance.covariance`.
-    epsilon, noise : float > 0
-        Precision of the field and variance of an answer, in the soft model.
-    projections : int
-        Random projections; with 256 estimates err by 1 to 3 per cent.
-    shortlist : int
-        Columns kept exactly.
-
-    Nodes of components without an asked node come first, the most central one of the largest
-    component before all; see `variance.sketch`.
+    Parameters: see `OnAllPoints`.
     """
 
-    needs: ClassVar[str] = "the graph and scores"
-    cost: ClassVar[str] = "some 600 columns once, then 50 a query and the scores"
     use: ClassVar[str] = "to weigh uncertainty by influence"
 
 
@@ -53,23 +37,9 @@ class ModelChange(_Criterion, OnAllPoints):
 class ModelChangeTruncated(_Criterion, OnTruncation):
     """Model change with m eigenpairs in place of the graph.
 
-    The same with ``C = V (Lambda + epsilon)^-1 V^T``, V the eigenvectors of the m smallest
-    eigenvalues. graphlearning's `model_change`, and equal to it for an orthonormal V.
-
-    Parameters
-    ----------
-    m : int
-        Eigenpairs; all of them if the graph has fewer nodes.
-    normalisation : "combinatorial", "normalised" or "random-walk"
-        Of the Laplacian; for the last, V = D^-1/2 times the normalised one's.
-    model : "hard" or "soft"
-        Whether the variance of an answer is 0 or `noise`. Once m answers are exact nothing is
-        uncertain any more and all nodes tie.
+    Parameters: see `OnTruncation`.
+    graphlearning's `model_change`, and equal to it for an orthonormal V.
     """
-
-    needs: ClassVar[str] = "eigenpairs and scores"
-    cost: ClassVar[str] = "eigenpairs once, then milliseconds and the scores"
-    use: ClassVar[str] = "to reproduce the paper; misses small clusters"
 
 
 @acquisitions.register("mc-subset")
@@ -77,18 +47,5 @@ class ModelChangeTruncated(_Criterion, OnTruncation):
 class ModelChangeSubset(_Criterion, OnSubset):
     """Model change on random candidates, exactly: the paper's "Full".
 
-    Each question draws `size` candidates and solves for the column of each; the others are not
-    considered. In components without an asked node, which come first, the most central of the
-    candidates.
-
-    Parameters
-    ----------
-    size : int
-        Candidates; 500 in the paper.
-    model, epsilon, noise
-        As for `ModelChange`.
+    Parameters: see `OnSubset`.
     """
-
-    needs: ClassVar[str] = "the graph and scores"
-    cost: ClassVar[str] = "500 columns a query and the scores"
-    use: ClassVar[str] = "to reproduce the paper"

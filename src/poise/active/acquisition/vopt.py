@@ -13,8 +13,6 @@ from poise.linalg.status import Floats
 class _Criterion:
     """What the three forms of it share."""
 
-    uses_scores: ClassVar[bool] = False
-
     def criterion(self, statistics: Statistics) -> Floats:
         return variance_reduction(statistics)
 
@@ -25,24 +23,9 @@ class VOpt(_Criterion, OnAllPoints):
     """Largest fall of the total variance first (V-Opt), on all points.
 
     ``|C e_k|^2 / (s2 + C_kk)``, C the covariance given the nodes asked (Ji & Han 2012).
-
-    Parameters
-    ----------
-    model : "hard" or "soft"
-        Whether an answer is exact or has a variance of its own; see `variance.covariance`.
-    epsilon, noise : float > 0
-        Precision of the field and variance of an answer, in the soft model.
-    projections : int
-        Random projections; with 256 estimates err by 1 to 3 per cent.
-    shortlist : int
-        Columns kept exactly.
-
-    Nodes of components without an asked node come first, the most central one of the largest
-    component before all; see `variance.sketch`.
+    Parameters: see `OnAllPoints`.
     """
 
-    needs: ClassVar[str] = "the graph"
-    cost: ClassVar[str] = "some 600 columns once, then 50 a query"
     use: ClassVar[str] = "to explore without looking at answers"
 
 
@@ -51,24 +34,9 @@ class VOpt(_Criterion, OnAllPoints):
 class VOptTruncated(_Criterion, OnTruncation):
     """V-Opt with m eigenpairs in place of the graph.
 
-    The same with ``C = V (Lambda + epsilon)^-1 V^T``, V the eigenvectors of the m smallest
-    eigenvalues. graphlearning's `var_opt` in its truncated form, and equal to it for
-    an orthonormal V.
-
-    Parameters
-    ----------
-    m : int
-        Eigenpairs; all of them if the graph has fewer nodes.
-    normalisation : "combinatorial", "normalised" or "random-walk"
-        Of the Laplacian; for the last, V = D^-1/2 times the normalised one's.
-    model : "hard" or "soft"
-        Whether the variance of an answer is 0 or `noise`. Once m answers are exact nothing is
-        uncertain any more and all nodes tie.
+    Parameters: see `OnTruncation`.
+    graphlearning's `var_opt` in its truncated form, and equal to it for an orthonormal V.
     """
-
-    needs: ClassVar[str] = "eigenpairs"
-    cost: ClassVar[str] = "eigenpairs once, then milliseconds"
-    use: ClassVar[str] = "to reproduce the paper; misses small clusters"
 
 
 @acquisitions.register("vopt-subset")
@@ -76,18 +44,5 @@ class VOptTruncated(_Criterion, OnTruncation):
 class VOptSubset(_Criterion, OnSubset):
     """V-Opt on random candidates, exactly: the paper's "Full".
 
-    Each question draws `size` candidates and solves for the column of each; the others are not
-    considered. In components without an asked node, which come first, the most central of the
-    candidates.
-
-    Parameters
-    ----------
-    size : int
-        Candidates; 500 in the paper.
-    model, epsilon, noise
-        As for `VOpt`.
+    Parameters: see `OnSubset`.
     """
-
-    needs: ClassVar[str] = "the graph"
-    cost: ClassVar[str] = "500 columns a query"
-    use: ClassVar[str] = "to reproduce the paper"

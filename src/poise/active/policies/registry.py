@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from poise.active.snapshot import Snapshot
-from poise.errors import InputError
 from poise.linalg.status import Floats, Ints
 from poise.registry import Registry
 
@@ -19,11 +18,4 @@ policies: Registry[Policy] = Registry("policy")
 
 def as_policy(policy: Any) -> Policy:
     """A name or a function, as a function."""
-    if isinstance(policy, str):
-        return policies.make(policy)
-    if callable(policy):
-        return policy  # type: ignore[no-any-return]
-    raise InputError(
-        f"policy is {policy!r}: give a name ({', '.join(policies)}) or a function "
-        "(values, snapshot, k, rng) -> nodes"
-    )
+    return policies.resolve(policy, "(values, snapshot, k, rng) -> nodes")

@@ -21,14 +21,7 @@ def stored(name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]] | None:
 
 def read(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """`X`, images flattened to rows, and `y` of an .npz file."""
-    try:
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            X, y = file["X"], file["y"]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise DataError(
-            f"{path} cannot be read ({type(error).__name__}): it should hold arrays X and y; "
-            "delete it, or replace it"
-        ) from None
+    X, y = read_arrays(path, "X", "y")
     if X.ndim < 2 or y.shape != (len(X),):
         raise DataError(
             f"{path} holds X of shape {X.shape} and y of shape {y.shape}: expected one "
@@ -37,18 +30,18 @@ def read(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     return X.reshape(len(X), -1), np.asarray(y, dtype=np.int64)
 
 
-def keep(name: str, X: npt.NDArray[Any], y: npt.NDArray[np.int64]) -> None:
-    """Write NAME.npz to the cache, whole or not at all."""
-    folder = cache()
-    part = folder / f"{name}.npz.part"
+def read_arrays(path: Path, *names: str) -> list[npt.NDArray[Any]]:
+    """The named arrays of an .npz file; without names the one of an .npy file."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            np.savez_compressed(file, X=X, y=y)
-        part.replace(folder / f"{name}.npz")
-    except OSError as error:
-        part.unlink(missing_ok=True)
+        with path.open("rb") as handle:
+            loaded = np.load(handle, allow_pickle=False)
+            if not names:
+                return [np.asarray(loaded)]
+            with loaded:
+                return [loaded[name] for name in names]
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, BadZipFile) as error:
+        wanted = f"arrays {' and '.join(names)}" if names else "an array of numbers"
         raise DataError(
-            f"cannot write {folder} ({error.strerror}): make room, or set POISE_CACHE to another "
-            "folder"
+            f"{path} cannot be read ({type(error).__name__}): it should hold {wanted}; "
+            "delete it, or replace it"
         ) from None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.data import folders
 from poise.data.datasets.dataset import Dataset
-from poise.data.datasets.files import keep, stored
+from poise.data.datasets.files import stored
 from poise.data.datasets.registry import datasets
 from poise.data.download import Report, fetch
 from poise.errors import DataError
@@ -114,8 +114,9 @@ def _found(name: str, make: Callable[[], Pair]) -> Pair:
     """From a file if there is one, else made, and kept in the cache."""
     pair = stored(name)
     if pair is None:
-        pair = make()
-        keep(name, *pair)
+        X, y = pair = make()
+        path = folders.cache() / f"{name}.npz"
+        folders.keep(path, lambda file: np.savez_compressed(file, X=X, y=y))
     return pair
 
 

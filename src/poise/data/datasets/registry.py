@@ -1,9 +1,11 @@
 """The table of data sets, and how a name becomes one."""
 
 import re
+from inspect import signature
 from typing import Any
 
 from poise.data.datasets.dataset import Dataset
+from poise.data.download import Report
 from poise.errors import InputError
 from poise.registry import Registry
 
@@ -11,7 +13,7 @@ datasets: Registry[Dataset] = Registry("data set")
 _modulo = re.compile(r"(?P<name>.+)-mod(?P<k>\d+)")
 
 
-def load_dataset(name: str, **options: Any) -> Dataset:
+def load_dataset(name: str, *, report: Report | None = None, **options: Any) -> Dataset:
     """The data set called `name`.
 
     Files are looked for in the folder that the variable POISE_DATA names, then in the cache; what
@@ -22,6 +24,8 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     ----------
     name : str
         See ``poise.datasets()``.
+    report : function, optional
+        Called with (bytes so far, bytes in all) while something is downloaded.
     **options
         What the data set's own function takes, such as `seed` for the generated ones.
 
@@ -35,16 +39,16 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     grouping = _modulo.fullmatch(name) if name not in datasets else None
     if grouping:
         k = int(grouping["k"])
-        whole = load_dataset(grouping["name"], **options)
+        whole = load_dataset(grouping["name"], report=report, **options)
         if not 2 <= k <= whole.n_clusters:
             raise InputError(
                 f"{name}: {whole.n_clusters} clusters modulo {k} make no classes; "
                 f"expected a number from 2 to {whole.n_clusters}"
             )
         return whole.grouped(name, whole.clusters % k)
-    datasets.factory(name)  # an unknown name is refused with the nearest ones
+    takes_report = "report" in signature(datasets.factory(name)).parameters
     try:
-        return datasets.make(name, **options)
+        return datasets.make(name, **options, **({"report": report} if takes_report else {}))
     except TypeError:
         raise InputError(
             f"{name} does not take {', '.join(options)}: see help(poise.load_dataset)"

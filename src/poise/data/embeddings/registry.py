@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data import folders
-from poise.errors import DataError, InputError
+from poise.errors import InputError
 from poise.registry import Registry
 
 #: Rows of numbers, or texts.
@@ -55,17 +55,7 @@ def embed(items: Items, name: str = "pca", *, cached: bool = True, **parameters:
         except (OSError, ValueError, EOFError):
             path.unlink()  # damaged: computed again
     X = embedding(items)
-    part = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            np.save(file, X)
-        part.replace(path)
-    except OSError as error:
-        raise DataError(
-            f"cannot write {path.parent} ({error.strerror}): make room, or set POISE_CACHE to "
-            "another folder"
-        ) from None
+    folders.keep(path, lambda file: np.save(file, X))
     return X
 
 

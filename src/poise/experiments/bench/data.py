@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from poise.data.datasets.files import read
 from poise.errors import InputError
 
 
@@ -19,5 +20,4 @@ def load(name: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     path = Path(folder) / f"{name}.npz"
     if not path.is_file():
         raise InputError(f"there is no {name}.npz in {folder}: set POISE_DATA to another folder")
-    with np.load(path) as file:
-        return file["X"], file["y"]
+    return read(path)

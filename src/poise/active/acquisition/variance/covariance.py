@@ -84,9 +84,14 @@ class AnswerModel:
 
     def columns(self, graph: Graph, asked: Ints, nodes: Ints) -> Floats:
         """Columns ``C e_k`` of some nodes, (n, J)."""
-        B = np.zeros((graph.n_nodes, len(nodes)), order="F")
-        B[nodes, np.arange(len(nodes))] = 1.0
-        return self.apply(graph, asked, B)
+        return self.apply(graph, asked, unit_columns(graph.n_nodes, nodes))
+
+
+def unit_columns(n: int, nodes: Ints) -> Floats:
+    """(n, J) unit vectors ``e_k`` of some nodes."""
+    E = np.zeros((n, len(nodes)), order="F")
+    E[nodes, np.arange(len(nodes))] = 1.0
+    return E
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,12 @@ from poise.active.acquisition.variance.all_points import (
     values_of_all,
     waiting_first,
 )
-from poise.active.acquisition.variance.covariance import AnswerModel, ModelName, Statistics
+from poise.active.acquisition.variance.covariance import (
+    AnswerModel,
+    ModelName,
+    Statistics,
+    unit_columns,
+)
 from poise.active.acquisition.variance.sketch import Sketch, ask, pseudo_inverse, sketch
 from poise.active.acquisition.variance.truncated import Truncation
 from poise.active.checks import whole_number
@@ -37,10 +42,21 @@ class _Form:
 
     weighted: ClassVar[bool] = False
     squares: ClassVar[bool] = True
+    uses_scores: ClassVar[bool] = False
+    needs: ClassVar[str] = "the graph"
+    cost: ClassVar[str]
 
     model: ModelName = "hard"
     epsilon: float = 1e-3
     noise: float = 0.01
+
+    def __init_subclass__(cls) -> None:
+        """What is weighted by the scores' uncertainty needs the scores too, and says so."""
+        super().__init_subclass__()
+        if cls.weighted and not cls.uses_scores:
+            cls.uses_scores = True
+            cls.needs += " and scores"
+            cls.cost += " and the scores"
 
     def __post_init__(self) -> None:
         self._answers()
@@ -59,7 +75,22 @@ class _Form:
 
 @dataclass(frozen=True)
 class OnAllPoints(_Form):
-    """Every node, by random projections and exact columns of a shortlist."""
+    """Every node, by random projections and exact columns of a shortlist.
+
+    Nodes of components without an asked node come first, the most central one of the largest
+    component before all; see `variance.sketch`.
+
+    Parameters
+    ----------
+    model, epsilon, noise
+        See `variance.covariance.AnswerModel`.
+    projections : int
+        Random projections; with 256 estimates err by 1 to 3 per cent.
+    shortlist : int
+        Columns kept exactly.
+    """
+
+    cost: ClassVar[str] = "some 600 columns once, then 50 a query"
 
     projections: int = 256
     shortlist: int = 48
@@ -90,7 +121,22 @@ class OnAllPoints(_Form):
 
 @dataclass(frozen=True)
 class OnTruncation(_Form):
-    """Every node, with the m smallest eigenpairs of the Laplacian in place of the Laplacian."""
+    """Every node, with ``C = V (Lambda + epsilon)^-1 V^T``, V the m smallest eigenvectors.
+
+    Parameters
+    ----------
+    m : int
+        Eigenpairs; all of them if the graph has fewer nodes.
+    normalisation : "combinatorial", "normalised" or "random-walk"
+        Of the Laplacian; for the last, V = D^-1/2 times the normalised one's.
+    model : "hard" or "soft"
+        Whether the variance of an answer is 0 or `noise`. Once m answers are exact nothing is
+        uncertain any more and all nodes tie.
+    """
+
+    needs: ClassVar[str] = "eigenpairs"
+    cost: ClassVar[str] = "eigenpairs once, then milliseconds"
+    use: ClassVar[str] = "to reproduce the paper; misses small clusters"
 
     m: int = 50
     normalisation: SpectrumKind = "combinatorial"
@@ -121,7 +167,22 @@ class OnTruncation(_Form):
 
 @dataclass(frozen=True)
 class OnSubset(_Form):
-    """A random subset of the candidates, exactly: the paper's "Full"."""
+    """A random subset of the candidates, exactly: the paper's "Full".
+
+    Each question draws `size` candidates and solves for the column of each; the others are not
+    considered. In components without an asked node, which come first, the most central of the
+    candidates.
+
+    Parameters
+    ----------
+    size : int
+        Candidates; 500 in the paper.
+    model, epsilon, noise
+        See `variance.covariance.AnswerModel`.
+    """
+
+    cost: ClassVar[str] = "500 columns a query"
+    use: ClassVar[str] = "to reproduce the paper"
 
     size: int = 500
 
@@ -154,7 +215,5 @@ class OnSubset(_Form):
 
 def _resistances(graph: Graph, nodes: Ints) -> Floats:
     """Diagonal of the pseudo-inverse of L at some nodes."""
-    B = np.zeros((graph.n_nodes, len(nodes)), order="F")
-    B[nodes, np.arange(len(nodes))] = 1.0
-    part = reached(graph, nodes)
-    return np.asarray(pseudo_inverse(graph, part, B)[nodes, np.arange(len(nodes))])
+    B = unit_columns(graph.n_nodes, nodes)
+    return np.asarray(pseudo_inverse(graph, reached(graph, nodes), B)[nodes, np.arange(len(nodes))])

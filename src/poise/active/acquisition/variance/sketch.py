@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
+from poise.active.acquisition.variance.covariance import AnswerModel, Statistics, unit_columns
 from poise.active.acquisition.variance.projection import Projection
 from poise.graph import Graph
 from poise.linalg import solve
@@ -201,9 +201,7 @@ def _ask_first_of_component(before: Sketch, node: int) -> Sketch:
     graph = before.graph
     label = graph.components[node]
     part = graph.components == label
-    e = np.zeros((graph.n_nodes, 1))
-    e[node] = 1.0
-    c = pseudo_inverse(graph, part, e)[:, 0]
+    c = pseudo_inverse(graph, part, unit_columns(graph.n_nodes, np.array([node])))[:, 0]
     c = np.where(part, c - c[node], 0.0)
     grounded = before.spread.changed(part.astype(float), -before.spread.row(node))
     return replace(

@@ -1,0 +1,15 @@
+"""Eigenpairs that tell the components of a graph apart."""
+
+from poise.graph import Graph
+from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
+from poise.linalg.status import Floats
+from poise.models.components import laplacian
+
+#: Eigenpairs at most that are added for further components.
+MORE = 100
+
+
+def component_eigenpairs(graph: Graph, m: int, kind: SpectrumKind) -> tuple[Floats, Floats]:
+    """The m smallest eigenpairs, and one more for each component after the first, up to `MORE`."""
+    wanted = min(graph.n_nodes, m + min(graph.n_components - 1, MORE))
+    return smallest_eigenpairs(laplacian(graph), wanted, kind)
