@@ -135,6 +135,7 @@ class TestSources:
         [
             ("x.npy", b"nothing", DataError, "cannot be read"),
             ("x.npz", b"nothing", DataError, "cannot be read"),
+            ("x.npz", b"PK\x03\x04" + bytes(50), DataError, "cannot be read"),
             ("t.csv", b"text\n", DataError, "holds no rows"),
             ("t.csv", b"\xff\xfe\xfa", DataError, "cannot be read"),
             ("t.jsonl", b"{", DataError, "cannot be read"),

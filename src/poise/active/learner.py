@@ -11,11 +11,12 @@ import numpy.typing as npt
 from poise.active import saved
 from poise.active.acquisition import Acquisition, as_acquisition
 from poise.active.beliefs import Beliefs, merge
-from poise.active.checks import decay, whole_number
+from poise.active.memories import Memories
 from poise.active.policies import Policy, as_policy
 from poise.active.schedules import Schedule, as_schedule
 from poise.active.session import Event, Question, Session
 from poise.active.snapshot import Snapshot
+from poise.checks import decay, whole_number
 from poise.errors import GraphError, InputError, LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
@@ -27,8 +28,6 @@ from poise.models.result import ScoreResult, normalise_scores
 
 #: Solved problems kept: the open questions', the labels', and the predicting model's.
 KEPT = 3
-#: Memories kept besides the one at the start.
-KEPT_MEMORIES = 2
 
 
 class Learner:
@@ -105,8 +104,7 @@ class Learner:
         self.anticipate = bool(anticipate)
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
-        self._remembering: Acquisition | None = None
-        self._memories: dict[tuple[int, ...], Any] = {}
+        self._memories = Memories()
         self._solving = threading.RLock()
 
     # What a person does ---------------------------------------------------------------------
@@ -328,30 +326,11 @@ class Learner:
 
     def _memory(self) -> Any:
         """What the acquisition function remembers, rebuilt as far as it must be."""
-        chooser: Any = self._chooser()
-        if not hasattr(chooser, "start"):
-            return None
         state = self._session.state
-        nodes = tuple(state.constrained)
         with self._solving:
-            if chooser is not self._remembering:
-                self._remembering = chooser
-                self._memories.clear()
-            known = len(nodes)
-            while known > state.n_given and nodes[:known] not in self._memories:
-                known -= 1
-            if nodes[:known] not in self._memories:
-                given = np.array(nodes[:known], dtype=np.int64)
-                self._memories[nodes[:known]] = chooser.start(self.graph, given, self.seed)
-            memory = self._memories[nodes[:known]]
-            for count in range(known + 1, len(nodes) + 1):
-                memory = chooser.advance(memory, nodes[count - 1])
-                self._memories[nodes[:count]] = memory
-                # The one at the start stays, and the newest: a skipped question takes one back.
-                later = [key for key in self._memories if len(key) > state.n_given]
-                for key in later[:-KEPT_MEMORIES]:
-                    del self._memories[key]
-            return memory
+            return self._memories.after(
+                self._chooser(), self.graph, tuple(state.constrained), state.n_given, self.seed
+            )
 
     def _labels(self) -> Labels:
         state = self._session.state

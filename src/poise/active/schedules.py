@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from poise.active.checks import decay, whole_number
+from poise.checks import decay, whole_number
 from poise.errors import InputError
 from poise.registry import Registry
 

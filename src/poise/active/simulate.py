@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from poise.active.checks import whole_number
 from poise.active.learner import Learner
 from poise.active.policies import as_policy
+from poise.checks import whole_number
 from poise.errors import InputError, LabelError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints

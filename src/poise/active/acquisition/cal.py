@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from poise.active.acquisition.eigenpairs import component_eigenpairs
 from poise.active.acquisition.registry import acquisitions
-from poise.active.checks import decay, whole_number
 from poise.active.snapshot import Snapshot
+from poise.checks import decay, whole_number
 from poise.errors import InputError
 from poise.graph import Graph
 from poise.linalg.status import Floats

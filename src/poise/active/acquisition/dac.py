@@ -9,8 +9,8 @@ from scipy import sparse
 from poise.active.acquisition.distances import SHORTEST, ball_radius, edge_lengths, path_lengths
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import SHARE_EXPECTED
-from poise.active.checks import real_number
 from poise.active.snapshot import Snapshot
+from poise.checks import real_number
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 

@@ -14,8 +14,8 @@ from poise.active.acquisition.distances import (
     path_lengths,
 )
 from poise.active.acquisition.registry import acquisitions
-from poise.active.checks import real_number
 from poise.active.snapshot import Snapshot
+from poise.checks import real_number
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 

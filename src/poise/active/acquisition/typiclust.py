@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 from poise.active.acquisition.distances import feature_space
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import typicality_ranks
-from poise.active.checks import whole_number
 from poise.active.snapshot import Snapshot
+from poise.checks import whole_number
 from poise.graph import Graph
 from poise.graph.features import Features
 from poise.linalg.spectrum import smallest_eigenpairs

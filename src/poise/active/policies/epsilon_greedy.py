@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poise.active.checks import real_number
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
+from poise.checks import real_number
 from poise.linalg.status import Floats, Ints
 
 

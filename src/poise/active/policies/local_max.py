@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.checks import whole_number
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
+from poise.checks import whole_number
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import whole_number
 from poise.data.embeddings.raw import Raw
 from poise.data.embeddings.registry import Items, embeddings
-from poise.errors import InputError
 
 
 @embeddings.register("pca")
@@ -24,8 +24,7 @@ class PCA:
     dimensions: int = 50
 
     def __post_init__(self) -> None:
-        if isinstance(self.dimensions, bool) or self.dimensions < 1:
-            raise InputError(f"dimensions is {self.dimensions!r}: it must be at least 1")
+        whole_number(self.dimensions, "dimensions", 1)
 
     def __call__(self, items: Items) -> npt.NDArray[np.float32]:
         from sklearn.decomposition import PCA as Fit

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import whole_number
 from poise.data.embeddings.registry import Items, embeddings
 from poise.errors import InputError
 
@@ -29,8 +30,7 @@ class TfIdf:
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "words"):
-            if isinstance(getattr(self, name), bool) or getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)!r}: it must be at least 1")
+            whole_number(getattr(self, name), name, 1)
 
     def __call__(self, items: Items) -> npt.NDArray[np.float32]:
         from sklearn.decomposition import TruncatedSVD

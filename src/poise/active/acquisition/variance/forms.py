@@ -19,8 +19,8 @@ from poise.active.acquisition.variance.covariance import (
 )
 from poise.active.acquisition.variance.sketch import Sketch, ask, pseudo_inverse, sketch
 from poise.active.acquisition.variance.truncated import Truncation
-from poise.active.checks import whole_number
 from poise.active.snapshot import Snapshot
+from poise.checks import whole_number
 from poise.graph import Graph
 from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
 from poise.linalg.status import Floats, Ints
