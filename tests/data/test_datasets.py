@@ -182,3 +182,55 @@ def test_real_files(poise_data):
     assert len(np.unique(vcd.clusters[vcd.classes == 1])) == 30
     assert "not the official" in vcd.note
     assert poise.load_dataset("isolet").clusters.min() == 0
+
+
+def test_box_as_in_the_authors_files():
+    found = poise.load_dataset("box", version="authors")
+    # Facts of data/box_raw.npz and data/box_labels.npz in the authors' repository.
+    assert found.n_points == 4_225
+    assert np.bincount(found.classes).tolist() == [1_235, 2_990]
+    assert found.X[1].tolist() == [0.015625, 0.0]
+    with pytest.raises(InputError, match="expected paper or authors"):
+        poise.load_dataset("box", version="mine")
+
+
+def test_blobs_as_in_the_authors_files():
+    found = poise.load_dataset("blobs", version="authors")
+    assert np.bincount(found.classes).tolist() == [1_200, 1_200]
+    assert (np.diff(found.clusters) != 0).sum() > 1_000, "in random order"
+    together = np.argsort(found.clusters, kind="stable")
+    assert sorted(map(tuple, found.X[together])) == sorted(
+        map(tuple, poise.load_dataset("blobs").X)
+    )
+
+
+def test_an_embedding_in_place_of_the_points(tmp_path, monkeypatch):
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+    found = poise.load_dataset("digits-mod2", embedding="pca")
+    assert found.X.shape == (1_797, 50)
+    assert found.shape is None
+    assert "pca" in found.note
+    with pytest.raises(UnknownNameError, match="did you mean pca"):
+        poise.load_dataset("digits", embedding="pcaa")
+
+
+def test_an_embedding_from_a_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("POISE_DATA", str(tmp_path))
+    y = np.arange(47).repeat(3)
+    np.savez(tmp_path / "emnist_vae.npz", X=np.ones((141, 20), np.float32), y=y)
+    found = poise.load_dataset("emnist-vcd", embedding="vae")
+    assert found.X.shape == (141, 20)
+    assert found.n_clusters == 47
+    assert found.n_classes == 3
+    assert "embedded with vae" in found.note
+    assert "not the official" in found.note
+
+
+@pytest.mark.data
+def test_the_authors_imbalanced_digits(poise_data):
+    found = poise.load_dataset("mnist-imb", embedding="vae")
+    assert found.X.shape == (37_631, 20)
+    assert np.bincount(found.clusters).tolist() == list(public.MNIST_IMB)
+    assert (found.classes == found.clusters % 3).all()
+    drawn = poise.load_dataset("fashionmnist-imb", embedding="vae")
+    assert np.bincount(drawn.clusters).tolist() == list(public.FASHION_IMB)

@@ -26,8 +26,8 @@ from poise.models.labels import Label, Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 
-#: Solved problems kept: the open questions', the labels', and the predicting model's.
-KEPT = 3
+#: Solved problems kept: the open questions', the labels', and those of two predicting models.
+KEPT = 4
 
 
 class Learner:
@@ -47,8 +47,8 @@ class Learner:
     predict_tau : float or None
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
-    shift : float
-        Smallest Poisson weight.
+    shift : float or None
+        Smallest Poisson weight; None leaves the weights away, which is plain Laplace learning.
     seeding : name or function, optional
         What chooses the first questions instead of `acquisition`, while fewer than `n_seeding`
         nodes are labelled or asked.
@@ -80,7 +80,7 @@ class Learner:
         policy: Any = "max",
         tau: Any = 1e-3,
         predict_tau: float | None = 0.0,
-        shift: float = SHIFT,
+        shift: float | None = SHIFT,
         seeding: Any = None,
         n_seeding: int = 10,
         seed: int = 0,
@@ -193,12 +193,12 @@ class Learner:
     @property
     def scores(self) -> Floats:
         """(n, C) scores of the labels alone, in the model that decides."""
-        return self._labelled_result(self._tau(0)).scores
+        return self._labelled_result(self._tau(0), self.shift).scores
 
     @property
     def norms(self) -> Floats:
         """(n,) norms of `scores`."""
-        return self._labelled_result(self._tau(0)).norms
+        return self._labelled_result(self._tau(0), self.shift).norms
 
     @property
     def predictions(self) -> npt.NDArray[Any]:
@@ -223,7 +223,17 @@ class Learner:
     @property
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, with all that follows."""
-        return self._labelled_result(self._tau(0) if self.predict_tau is None else self.predict_tau)
+        return self._labelled_result(self._predicting_tau(), self.shift)
+
+    def result_in(self, model: tuple[float, float | None]) -> ScoreResult:
+        """The same in another model, given by its tau and its shift."""
+        return self._labelled_result(*model)
+
+    @property
+    def values(self) -> Floats:
+        """(n,) what the acquisition function says of every node now: NaN where none is asked."""
+        snapshot = self._snapshot()
+        return self._values(snapshot)
 
     # Saving ---------------------------------------------------------------------------------
 
@@ -273,11 +283,18 @@ class Learner:
         state = self._session.state
         return state.problem(self._tau(len(state.pending)), self.shift)
 
-    def _labelled_question(self, tau: float) -> Question:
-        return self._session.state.problem(tau, self.shift, with_pending=False)
+    def _predicting_tau(self) -> float:
+        return self._tau(0) if self.predict_tau is None else self.predict_tau
 
-    def open_problems(self, *, predict: bool = False) -> list[Problem]:
+    def _labelled_question(self, tau: float, shift: float | None) -> Question:
+        return self._session.state.problem(tau, shift, with_pending=False)
+
+    def open_problems(
+        self, *, predict: bool = False, also: Sequence[tuple[float, float | None]] = ()
+    ) -> list[Problem]:
         """Problems not solved yet that the next decision (and prediction) needs.
+
+        `also` names other models to predict in, by their tau and shift.
 
         Several learners on one graph can be advanced together by solving all of theirs at once
         with `solve_problems` and handing the solutions back with `supply`.
@@ -286,8 +303,8 @@ class Learner:
         if getattr(self._chooser(), "uses_scores", True):
             questions.append(self._open_question())
         if predict:
-            tau = self._tau(0) if self.predict_tau is None else self.predict_tau
-            questions.append(self._labelled_question(tau))
+            models = [(self._predicting_tau(), self.shift), *also]
+            questions += [self._labelled_question(tau, shift) for tau, shift in models]
         wanted = dict.fromkeys(q.problem for q in questions)
         return [p for p in wanted if p.sources and p not in self._solved]
 
@@ -305,7 +322,7 @@ class Learner:
     def _columns(self, problem: Problem) -> Columns:
         if not problem.sources:
             n = self.graph.n_nodes
-            return Columns(np.zeros((n, 0)), np.full(n, self.shift))
+            return Columns(np.zeros((n, 0)), np.full(n, problem.shift or 1.0))
         with self._solving:  # if a background thread is at it, wait for its solution
             if problem not in self._solved:
                 self._solve([problem])
@@ -318,11 +335,12 @@ class Learner:
     def _weights(self, question: Question) -> Floats:
         """Poisson weights alone, from a solution for the same nodes if there is one."""
         nodes = question.problem.constrained
+        shift = SHIFT if self.shift is None else self.shift
         for problem, solution in self._solved.items():
-            if problem.constrained == nodes and problem.shift == self.shift:
+            if problem.constrained == nodes and problem.shift == shift:
                 return solution.weights
         constrained = np.array(nodes, dtype=np.int64)
-        return np.asarray(poisson_weights(self.graph, [constrained], shift=self.shift)[:, 0])
+        return np.asarray(poisson_weights(self.graph, [constrained], shift=shift)[:, 0])
 
     def _memory(self) -> Any:
         """What the acquisition function remembers, rebuilt as far as it must be."""
@@ -336,8 +354,8 @@ class Learner:
         state = self._session.state
         return Labels.of(state.labels, self.graph.n_nodes, state.classes)
 
-    def _labelled_result(self, tau: float) -> ScoreResult:
-        beliefs = self._beliefs(self._labelled_question(tau))
+    def _labelled_result(self, tau: float, shift: float | None) -> ScoreResult:
+        beliefs = self._beliefs(self._labelled_question(tau, shift))
         shares = self._session.state.class_shares()
         return ScoreResult(beliefs.scores, self.classes, self.reached, shares, beliefs.weights)
 
@@ -358,14 +376,17 @@ class Learner:
             recall=self._memory,
         )
 
-    def _choose(self, snapshot: Snapshot, k: int) -> Ints:
+    def _values(self, snapshot: Snapshot) -> Floats:
         values = np.asarray(self._chooser()(snapshot), dtype=np.float64)
         if values.shape != (self.graph.n_nodes,):
             raise InputError(
                 f"the acquisition function returned shape {values.shape}: expected one value per "
                 f"node, ({self.graph.n_nodes},)"
             )
-        values = np.where(snapshot.candidates, values, np.nan)
+        return np.where(snapshot.candidates, values, np.nan)
+
+    def _choose(self, snapshot: Snapshot, k: int) -> Ints:
+        values = self._values(snapshot)
         if np.isnan(values).all():
             raise InputError("the acquisition function gave NaN for every candidate")
         rng = np.random.default_rng([self.seed, self._session.state.n_asked, 1])

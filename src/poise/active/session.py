@@ -127,7 +127,7 @@ class State:
         if not self.anticipate or tuple(self.constrained) != before:
             self.own = tuple(self.pending)
 
-    def problem(self, tau: float, shift: float, *, with_pending: bool = True) -> "Question":
+    def problem(self, tau: float, shift: float | None, *, with_pending: bool = True) -> "Question":
         """The columns to solve for: one per class, one per node that has its own.
 
         Without `anticipate` nobody waits for an answer, and open questions need no columns of

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +15,23 @@ from poise.errors import InputError, LabelError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import solve_problems
-from poise.models.labels import as_label
+from poise.models.labels import Labels, as_label
 from poise.models.poisson_weights import SHIFT
+from poise.models.registry import models
+from poise.models.result import ScoreResult
+
+#: Models to measure accuracy in that are solved with all trials' columns at once: tau and shift.
+_together: dict[str, tuple[float, float | None]] = {"pwll": (0.0, SHIFT), "laplace": (0.0, None)}
 
 Initial = Literal["one-per-class"] | int | Sequence[int] | npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """Shares of the unlabelled nodes that are right, (E,): of all, and the mean over classes."""
+
+    accuracy: Floats
+    balanced_accuracy: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +44,12 @@ class Trace:
     queries : (Q,) nodes asked, in order
     answers : (Q,) their classes
     n_answers : (E,) numbers of answers at which was evaluated: 0 .. Q, or every batch
-    accuracy, balanced_accuracy : (E,) on the unlabelled nodes
+    accuracy, balanced_accuracy : (E,) on the unlabelled nodes, in the model that predicts
     clusters_seen : (E,) number of clusters with a labelled node
     n_clusters : clusters in all
     seconds : (Q,) time per query: choosing, answering and evaluating; with trials in lockstep, the
         step's time divided by the number of trials, and with batches by their size
+    also : the same accuracies in other models, by name
     """
 
     initial: Ints
@@ -47,6 +61,7 @@ class Trace:
     clusters_seen: Ints
     n_clusters: int
     seconds: Floats
+    also: dict[str, Accuracy] = field(default_factory=dict)
 
 
 def simulate(graph: Graph, y_true: npt.ArrayLike, *, seed: int = 0, **options: Any) -> Trace:
@@ -62,7 +77,8 @@ def simulate_many(
     policy: Any = "max",
     tau: Any = 1e-3,
     predict_tau: float | None = 0.0,
-    shift: float = SHIFT,
+    shift: float | None = SHIFT,
+    also: Sequence[str] = (),
     seeding: Any = None,
     n_seeding: int = 10,
     budget: int = 100,
@@ -78,6 +94,7 @@ def simulate_many(
     ----------
     y_true : (n,) classes
     acquisition, policy, tau, predict_tau, shift, seeding, n_seeding : as for `Learner`
+    also : names of other models to measure accuracy in
     budget : queries per session; ends early when nothing is left to ask
     batch : queries asked together, before any of them is answered
     seeds : one session each; a seed fixes the initial labels and every random choice
@@ -92,6 +109,8 @@ def simulate_many(
     truth = np.asarray(y_true)
     if truth.shape != (graph.n_nodes,):
         raise LabelError(f"y_true has shape {truth.shape}: expected ({graph.n_nodes},)")
+    for name in also:
+        models.factory(name)  # an unknown name costs no work
     budget = whole_number(budget, "budget", 0)
     batch = whole_number(batch, "batch", 1)
     policy = as_policy(policy)
@@ -117,7 +136,7 @@ def simulate_many(
             seed=seed,
             anticipate=False,
         )
-        sessions.append(_Recorder(learner, start, classes, codes, groups))
+        sessions.append(_Recorder(learner, start, classes, codes, groups, also))
     budget = min([budget, *(graph.n_nodes - len(s.initial) for s in sessions)])
     before = time.perf_counter()
     _solve_together(graph, sessions)
@@ -147,7 +166,7 @@ def simulate_many(
 
 def _solve_together(graph: Graph, sessions: Sequence["_Recorder"], *, predict: bool = True) -> None:
     """Solve what every session needs next as columns of one solve."""
-    wanted = [s.learner.open_problems(predict=predict) for s in sessions]
+    wanted = [s.learner.open_problems(predict=predict, also=s.together) for s in sessions]
     together = [problem for problems in wanted for problem in problems]
     if not together:
         return
@@ -160,13 +179,21 @@ class _Recorder:
     """One simulated session and what is measured of it."""
 
     def __init__(
-        self, learner: Learner, initial: Ints, classes: list[Any], codes: Ints, groups: Ints
+        self,
+        learner: Learner,
+        initial: Ints,
+        classes: list[Any],
+        codes: Ints,
+        groups: Ints,
+        also: Sequence[str],
     ) -> None:
         self.learner, self.initial = learner, initial
         self.classes, self.codes, self.groups = classes, codes, groups
+        self.also = tuple(also)
+        self.together = [_together[name] for name in also if name in _together]
         self.queries: list[int] = []
-        self.accuracy: list[float] = []
-        self.balanced: list[float] = []
+        # Shares that are right, of all and by class: in the predicting model, then in the others.
+        self.right: list[list[tuple[float, float]]] = [[] for _ in (None, *also)]
         self.counts: list[int] = []
         self.seen: list[int] = []
         self.seconds: list[float] = []
@@ -184,32 +211,44 @@ class _Recorder:
         rest[labelled] = False
         self.counts.append(len(self.queries))
         self.seen.append(len(np.unique(self.groups[labelled])))
-        if not len(labelled) or not rest.any():
-            # Nothing to predict from counts as nothing right, nothing to predict as all right.
-            self.accuracy.append(float(len(labelled) > 0))
-            self.balanced.append(float(len(labelled) > 0))
-            return
+        for name, right in zip((None, *self.also), self.right, strict=True):
+            if not len(labelled) or not rest.any():
+                # Nothing to predict from counts as nothing right, nothing to predict as all right.
+                right.append((float(len(labelled) > 0),) * 2)
+            else:
+                right.append(self._share_right(self._result(name), rest))
+
+    def _result(self, model: str | None) -> ScoreResult:
+        if model is None:
+            return self.learner.result
+        if model in _together:
+            return self.learner.result_in(_together[model])
+        graph, learner = self.learner.graph, self.learner
+        labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
+        return models.factory(model)(graph, labels)
+
+    def _share_right(self, result: ScoreResult, rest: npt.NDArray[np.bool_]) -> tuple[float, float]:
         position = {name: code for code, name in enumerate(self.classes)}
-        result = self.learner.result
         predicted = np.array([position[name] for name in result.classes])[result.codes]
         right = (predicted == self.codes)[rest]
-        self.accuracy.append(float(right.mean()))
         counts = np.bincount(self.codes[rest])
         hits = np.bincount(self.codes[rest], weights=right)
-        self.balanced.append(float((hits[counts > 0] / counts[counts > 0]).mean()))
+        return float(right.mean()), float((hits[counts > 0] / counts[counts > 0]).mean())
 
     def trace(self) -> Trace:
         queries = np.array(self.queries, dtype=np.int64)
+        accuracy, *others = (Accuracy(*np.array(right).T) for right in self.right)
         return Trace(
             initial=self.initial,
             queries=queries,
             answers=np.array(self.classes)[self.codes[queries]],
             n_answers=np.array(self.counts, dtype=np.int64),
-            accuracy=np.array(self.accuracy),
-            balanced_accuracy=np.array(self.balanced),
+            accuracy=accuracy.accuracy,
+            balanced_accuracy=accuracy.balanced_accuracy,
             clusters_seen=np.array(self.seen, dtype=np.int64),
             n_clusters=int(self.groups.max()) + 1,
             seconds=np.array(self.seconds),
+            also=dict(zip(self.also, others, strict=True)),
         )
 
 

@@ -27,13 +27,13 @@ class Problem:
     ----------
     sources : one tuple of nodes per column: where it is not 0. Together, the constrained nodes.
     tau : decay of the solution
-    shift : smallest Poisson weight
+    shift : smallest Poisson weight; None for weights that are all 1, which is Laplace learning
     heights : the values there, from 0 to 1, in the shape of `sources`; empty if all are 1
     """
 
     sources: tuple[tuple[int, ...], ...]
     tau: float = 0.0
-    shift: float = SHIFT
+    shift: float | None = SHIFT
     heights: tuple[tuple[float, ...], ...] = ()
 
     @property
@@ -58,7 +58,8 @@ def solve_problems(
     before, so that another tau or a changed answer costs no Poisson solve.
     """
     for problem in problems:
-        check_shift(problem.shift)
+        if problem.shift is not None:
+            check_shift(problem.shift)
     sets = list(dict.fromkeys((p.constrained, p.shift) for p in problems))
     gamma = np.empty((graph.n_nodes, len(sets)), order="F")
     known = {(p.constrained, p.shift): c.weights for p, c in (solved or {}).items()}
@@ -68,6 +69,9 @@ def solve_problems(
     for shift in {shift for _, shift in sets}:
         same = [t for t, key in enumerate(sets) if key[1] == shift and key not in known]
         if not same:
+            continue
+        if shift is None:
+            gamma[:, same] = 1.0
             continue
         nodes = [np.array(sets[t][0], dtype=np.int64) for t in same]
         gamma[:, same] = poisson_weights(graph, nodes, shift=shift)

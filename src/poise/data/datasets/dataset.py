@@ -47,6 +47,10 @@ class Dataset:
         """The same points with other classes."""
         return replace(self, name=name, classes=classes)
 
+    def noted(self, note: str) -> "Dataset":
+        """The same with one more thing to know."""
+        return replace(self, note="; ".join(filter(None, [self.note, note])))
+
     def only(self, name: str, chosen: npt.NDArray[np.int64]) -> "Dataset":
         """Some of the points."""
         return replace(

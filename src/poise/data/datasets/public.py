@@ -14,6 +14,7 @@ from poise.data.datasets.dataset import Dataset
 from poise.data.datasets.files import stored
 from poise.data.datasets.registry import datasets
 from poise.data.download import Report, fetch
+from poise.data.embeddings.registry import embed
 from poise.errors import DataError
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
@@ -36,66 +37,119 @@ FASHION_IMB = (4288, 3908, 4847, 3144, 4491, 6813, 3570, 1926, 4306, 3809)
 #: EMNIST's clusters 10 14 18 24 30 36 39: A E I O U a e.
 VOWELS = (10, 14, 18, 24, 30, 36, 39)
 
+#: Data set -> where its points come from, and on what terms.
+ORIGINS = {
+    "mnist": ("Y. LeCun, C. Cortes and C. Burges, The MNIST database", "CC BY-SA 3.0"),
+    "fashionmnist": ("H. Xiao, K. Rasul and R. Vollgraf, Fashion-MNIST, 2017", "MIT"),
+    "emnist": (
+        "G. Cohen, S. Afshar, J. Tapson and A. van Schaik, EMNIST, 2017",
+        "public data of NIST",
+    ),
+    "isolet": ("R. Cole and M. Fanty, ISOLET, UCI, 1991", "CC BY 4.0"),
+}
+
 Pair = tuple[npt.NDArray[Any], npt.NDArray[np.int64]]
 
 
 @datasets.register("mnist")
-def mnist(report: Report | None = None) -> Dataset:
+def mnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """70,000 handwritten digits of 28 x 28 pixels, training images first."""
-    X, y = _found("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", report))
-    source = "Y. LeCun, C. Cortes and C. Burges, The MNIST database"
-    return Dataset("mnist", X, y, y, source, "CC BY-SA 3.0", (28, 28))
+
+    def images() -> Pair:
+        return _found("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", report))
+
+    return _dataset("mnist", images, embedding, (28, 28))
 
 
 @datasets.register("fashionmnist")
-def fashionmnist(report: Report | None = None) -> Dataset:
+def fashionmnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """70,000 pictures of garments, 28 x 28 pixels, ten kinds."""
-    files = "fashionmnist"
-    X, y = _found(files, lambda: _idx(FASHION, FASHION_FILES, files, report))
-    source = "H. Xiao, K. Rasul and R. Vollgraf, Fashion-MNIST, 2017"
-    return Dataset("fashionmnist", X, y, y, source, "MIT", (28, 28))
+
+    def images() -> Pair:
+        return _found("fashionmnist", lambda: _idx(FASHION, FASHION_FILES, "fashionmnist", report))
+
+    return _dataset("fashionmnist", images, embedding, (28, 28))
 
 
 @datasets.register("emnist")
-def emnist() -> Dataset:
+def emnist(embedding: str = "raw") -> Dataset:
     """Handwritten letters and digits, 28 x 28 pixels, 47 balanced classes."""
-    X, y = _found("emnist", lambda: _openml("EMNIST_Balanced"))
-    source = "G. Cohen, S. Afshar, J. Tapson and A. van Schaik, EMNIST, 2017"
-    note = "" if len(X) == 131_600 else "a class-balanced part, not the official 131,600 points"
-    return Dataset("emnist", X, y, y, source, "public data of NIST", (28, 28), note)
+
+    def images() -> Pair:
+        return _found("emnist", lambda: _openml("EMNIST_Balanced"))
+
+    found = _dataset("emnist", images, embedding, (28, 28))
+    if found.n_points == 131_600:
+        return found
+    return found.noted("a class-balanced part, not the official 131,600 points")
 
 
 @datasets.register("isolet")
-def isolet() -> Dataset:
+def isolet(embedding: str = "raw") -> Dataset:
     """7,797 spoken letters as 617 numbers each, 26 classes."""
-    X, y = _found("isolet", lambda: _openml("isolet"))
-    y = y - y.min()
-    source = "R. Cole and M. Fanty, ISOLET, UCI, 1991"
-    return Dataset("isolet", X.astype(np.float32), y, y, source, "CC BY 4.0")
+
+    def numbers() -> Pair:
+        X, y = _found("isolet", lambda: _openml("isolet"))
+        return X.astype(np.float32), y - y.min()
+
+    return _dataset("isolet", numbers, embedding, None)
 
 
 @datasets.register("mnist-imb")
-def mnist_imb(seed: int = 0, report: Report | None = None) -> Dataset:
+def mnist_imb(seed: int = 0, embedding: str = "raw", report: Report | None = None) -> Dataset:
     """MNIST with clusters of the authors' different sizes, grouped modulo 3: 37,631 points."""
-    return _imbalanced(mnist(report), "mnist-imb", MNIST_IMB, seed)
+    return _imbalanced(mnist, "mnist-imb", MNIST_IMB, seed, embedding, report)
 
 
 @datasets.register("fashionmnist-imb")
-def fashionmnist_imb(seed: int = 0, report: Report | None = None) -> Dataset:
+def fashionmnist_imb(
+    seed: int = 0, embedding: str = "raw", report: Report | None = None
+) -> Dataset:
     """Fashion-MNIST with clusters of the authors' sizes, grouped modulo 3: 41,102 points."""
-    return _imbalanced(fashionmnist(report), "fashionmnist-imb", FASHION_IMB, seed)
+    return _imbalanced(fashionmnist, "fashionmnist-imb", FASHION_IMB, seed, embedding, report)
 
 
 @datasets.register("emnist-vcd")
-def emnist_vcd() -> Dataset:
+def emnist_vcd(embedding: str = "raw") -> Dataset:
     """EMNIST in three classes of very different size: vowels, consonants, digits."""
-    whole = emnist()
+    whole = emnist(embedding)
     kinds = np.where(whole.clusters < 10, 2, np.where(np.isin(whole.clusters, VOWELS), 0, 1))
     return whole.grouped("emnist-vcd", kinds.astype(np.int64))
 
 
-def _imbalanced(whole: Dataset, name: str, sizes: tuple[int, ...], seed: int) -> Dataset:
-    """A random choice of so many points of each cluster; the authors' own choice is not known."""
+def _dataset(
+    name: str,
+    points: Callable[[], Pair],
+    embedding: str,
+    shape: tuple[int, int] | None,
+) -> Dataset:
+    """The points themselves, or their embedding: from a file NAME_EMBEDDING.npz if there is one."""
+    if embedding == "raw":
+        X, y = points()
+        return Dataset(name, X, y, y, *ORIGINS[name], shape)
+    pair = stored(f"{name}_{embedding}")
+    if pair is None:
+        X, y = points()
+        pair = embed(X, embedding), y
+    X, y = pair
+    return Dataset(name, X, y, y, *ORIGINS[name], None, f"embedded with {embedding}")
+
+
+def _imbalanced(
+    base: Callable[..., Dataset],
+    name: str,
+    sizes: tuple[int, ...],
+    seed: int,
+    embedding: str,
+    report: Report | None,
+) -> Dataset:
+    """A random choice of so many points of each cluster, unless a file holds the authors' own."""
+    own = stored(f"{name.replace('-', '_')}_{embedding}")
+    if own is not None:
+        X, y = own
+        note = f"embedded with {embedding}, the authors' own points"
+        return Dataset(name, X, y, y % 3, *ORIGINS[base.__name__], None, note)
+    whole = base(embedding, report=report)
     rng = np.random.default_rng(seed)
     chosen = []
     for cluster, size in enumerate(sizes):

@@ -1,11 +1,13 @@
 """The table of data sets, and how a name becomes one."""
 
 import re
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
 from poise.data.datasets.dataset import Dataset
 from poise.data.download import Report
+from poise.data.embeddings.registry import embed, embeddings
 from poise.errors import InputError
 from poise.registry import Registry
 
@@ -13,7 +15,9 @@ datasets: Registry[Dataset] = Registry("data set")
 _modulo = re.compile(r"(?P<name>.+)-mod(?P<k>\d+)")
 
 
-def load_dataset(name: str, *, report: Report | None = None, **options: Any) -> Dataset:
+def load_dataset(
+    name: str, *, embedding: str = "raw", report: Report | None = None, **options: Any
+) -> Dataset:
     """The data set called `name`.
 
     Files are looked for in the folder that the variable POISE_DATA names, then in the cache; what
@@ -24,6 +28,9 @@ def load_dataset(name: str, *, report: Report | None = None, **options: Any) -> 
     ----------
     name : str
         See ``poise.datasets()``.
+    embedding : str
+        What to put in place of the points' own numbers, see ``poise.embeddings()``: read from a
+        file NAME_EMBEDDING.npz in the same folders if there is one, else computed once.
     report : function, optional
         Called with (bytes so far, bytes in all) while something is downloaded.
     **options
@@ -39,17 +46,24 @@ def load_dataset(name: str, *, report: Report | None = None, **options: Any) -> 
     grouping = _modulo.fullmatch(name) if name not in datasets else None
     if grouping:
         k = int(grouping["k"])
-        whole = load_dataset(grouping["name"], report=report, **options)
+        whole = load_dataset(grouping["name"], embedding=embedding, report=report, **options)
         if not 2 <= k <= whole.n_clusters:
             raise InputError(
                 f"{name}: {whole.n_clusters} clusters modulo {k} make no classes; "
                 f"expected a number from 2 to {whole.n_clusters}"
             )
         return whole.grouped(name, whole.clusters % k)
-    takes_report = "report" in signature(datasets.factory(name)).parameters
+    takes = signature(datasets.factory(name)).parameters
+    embeddings.factory(embedding)  # an unknown name costs no work
+    given = {"report": report, "embedding": embedding}
     try:
-        return datasets.make(name, **options, **({"report": report} if takes_report else {}))
+        found = datasets.make(name, **options, **{k: v for k, v in given.items() if k in takes})
     except TypeError:
         raise InputError(
             f"{name} does not take {', '.join(options)}: see help(poise.load_dataset)"
         ) from None
+    if embedding == "raw" or "embedding" in takes:
+        return found
+    return replace(found, X=embed(found.X, embedding), shape=None).noted(
+        f"embedded with {embedding}"
+    )
