@@ -44,6 +44,10 @@ class DataError(PoiseError):
     """Files that cannot be found, fetched, read or written."""
 
 
+class RunError(PoiseError, RuntimeError):
+    """Parts of an experiment failed; the message says which, and what was kept."""
+
+
 class MissingExtraError(PoiseError, ImportError):
     """An optional dependency is not installed. Exit code 2 on the command line."""
 

@@ -26,7 +26,7 @@ def dump(settings: dict[str, Any], session: Session) -> str:
     """JSON text of a learner's settings and events."""
     graph: Graph = settings["graph"]
     described = {
-        name: _describe(_registries[name], value) if name in _registries and value else value
+        name: describe(name, value) if name in _registries and value else value
         for name, value in settings.items()
         if name != "graph"
     }
@@ -106,6 +106,11 @@ def _event_from_dict(saved: dict[str, Any]) -> Event:
         tuple(saved.get("labels", ())),
         tuple(saved.get("guess", ())),
     )
+
+
+def describe(setting: str, value: Any) -> Any:
+    """An acquisition, policy or schedule (`setting` "tau") as JSON can hold it."""
+    return _describe(_registries[setting], value)
 
 
 def _describe(registry: Registry[Any], value: Any) -> Any:

@@ -1,9 +1,7 @@
 """The demonstration: scikit-learn's digits labelled by simulation, minimum norm against random."""
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,11 @@ from sklearn.datasets import load_digits
 from poise import Trace, knn_graph, simulate_many
 from poise.errors import InputError
 from poise.experiments.summary import Band, mean_band
+from poise.experiments.versions import versions
 
 # Acquisition -> what the reader sees; the order is that of every chart and table.
 METHODS = {"norm": "Minimum norm", "random": "Random"}
 CHECKPOINTS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
-PACKAGES = ("poise", "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "approx-chol")
 
 # begin(step) -> progress(done, total), see poise.cli.progress
 Begin = Callable[[str], Callable[[int, int], None]]
@@ -136,14 +134,3 @@ def report(demo: Demo) -> dict[str, Any]:
             for row in rows
         ],
     }
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of what the figures depend on."""
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found

@@ -5,11 +5,12 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.experiments.demo import METHODS, Demo, accuracy_rows, checkpoints, versions
+from poise.experiments.demo import METHODS, Demo, accuracy_rows, checkpoints
 from poise.experiments.images import ink_uri
 from poise.experiments.page import compared, facts, figure, page, table
 from poise.experiments.plots import Axis, Series, legend, line_chart, percent
 from poise.experiments.summary import mean_band, steps_to_reach
+from poise.experiments.versions import versions
 
 GOAL = 0.9
 

@@ -1,0 +1,159 @@
+"""The experiments of the paper, with its parameters; where its scripts differ, the paper's.
+
+References
+----------
+K. Miller, J. Calder, Poisson reweighted Laplacian uncertainty sampling for graph-based active
+learning, SIAM J. Math. Data Sci. 2023; the scripts are those of millerk22/rwll_active_learning.
+"""
+
+from dataclasses import replace
+
+from poise import Geometric
+from poise.active.policies.proportional import Proportional
+from poise.errors import InputError
+from poise.experiments.experiment import CHOOSING, Experiment, Method, known_name
+
+TAU = 1e-3
+#: Questions per trial with ``--quick`` on the data sets of tens of thousands of points.
+QUICK_BUDGET = 60
+QUICK_TRIALS = 3
+
+#: Groups of methods, each a set of curves: the paper's; its policies; what it leaves out; its
+#: forms of V-Opt and Sigma-Opt on 500 random candidates, which take hours.
+PAPER, POLICIES, OTHERS, SUBSETS = "paper", "policies", "others", "subsets"
+
+
+def uncertainty(K: int) -> tuple[Method, ...]:
+    """The paper's own methods and its reference; `K` sets how fast tau decays."""
+    return (
+        Method("norm", "norm", TAU, title="Norm", group=PAPER),
+        Method("norm-decay", "norm", Geometric(K=K), title="Norm, τ → 0", group=PAPER),
+        Method("sm", "margin", 0.0, title="SM", group=PAPER),
+        Method("random", "random", 0.0, title="Random", group=PAPER),
+    )
+
+
+#: Those that do not look at scores; their own model, PWLL, is only for the evaluation.
+VOPT = Method("vopt", "vopt", 0.0, title="V-Opt, all points", group=OTHERS)
+SIGMAOPT = Method("sigmaopt", "sigmaopt", 0.0, title="Sigma-Opt, all points", group=OTHERS)
+MCVOPT = Method("mcvopt", "mcvopt-truncated", 0.0, title="MCV-Opt", group=PAPER)
+TRUNCATED = (
+    Method("vopt-truncated", "vopt-truncated", 0.0, title="V-Opt, truncated", group=PAPER),
+    Method(
+        "sigmaopt-truncated", "sigmaopt-truncated", 0.0, title="Sigma-Opt, truncated", group=PAPER
+    ),
+)
+SUBSET = (
+    Method("vopt-subset", "vopt-subset", 0.0, title="V-Opt (Full), 500 points", group=SUBSETS),
+    Method(
+        "sigmaopt-subset",
+        "sigmaopt-subset",
+        0.0,
+        title="Sigma-Opt (Full), 500 points",
+        group=SUBSETS,
+    ),
+)
+LEFT_OUT = (
+    Method("land", "land", 0.0, title="LAND", group=OTHERS),
+    Method("cal", "cal", 0.0, title="CAL", group=OTHERS),
+    Method("s2", "s2", 0.0, title="S2", group=OTHERS),
+    Method("coreset", "coreset", 0.0, title="Coreset", group=OTHERS),
+    Method("typiclust", "typiclust", 0.0, title="TypiClust", group=OTHERS),
+    Method("probcover", "probcover", 0.0, title="ProbCover", group=OTHERS),
+)
+
+
+def toy(name: str, K: int) -> Experiment:
+    """Blobs or box: two dimensions, k = 100."""
+    vopt = replace(VOPT, title="V-Opt", group=PAPER)
+    methods = (*uncertainty(K), vopt, *LEFT_OUT)
+    return Experiment(name, name, methods, k=100)
+
+
+def isolet() -> Experiment:
+    """Spoken letters, from one label; measured in plain Laplace learning too."""
+    vopt = replace(VOPT, title="V-Opt", group=PAPER)
+    sigmaopt = replace(SIGMAOPT, title="Sigma-Opt", group=PAPER)
+    in_laplace = Method("sm-laplace", "margin", 0.0, model="laplace", title="SM, in Laplace")
+    methods = (
+        *uncertainty(50),
+        replace(in_laplace, group=PAPER),
+        vopt,
+        sigmaopt,
+        MCVOPT,
+        *LEFT_OUT,
+    )
+    evaluate = (CHOOSING, "pwll", "laplace")
+    return Experiment("isolet", "isolet", methods, k=5, initial=1, evaluate=evaluate)
+
+
+def large(
+    name: str, data: str, K: int, clusters: int, *, budget: int = 100, policies: bool = False
+) -> Experiment:
+    """MNIST and its likes through the autoencoder, k = 20, one label per class."""
+    methods = [*uncertainty(K), MCVOPT, *TRUNCATED]
+    if policies:
+        for policy, chooser, title in (
+            ("kde", "kde", "KDE"),
+            ("proportional", Proportional(K=clusters), "proportional"),
+        ):
+            methods += [
+                Method(f"norm-{policy}", "norm", TAU, chooser, title=f"Norm, {title}"),
+                Method(
+                    f"norm-decay-{policy}",
+                    "norm",
+                    Geometric(K=K),
+                    chooser,
+                    title=f"Norm, τ → 0, {title}",
+                ),
+            ]
+        methods[-4:] = [replace(method, group=POLICIES) for method in methods[-4:]]
+    methods += [VOPT, *LEFT_OUT, *SUBSET]
+    return Experiment(name, data, tuple(methods), embedding="vae", budget=budget)
+
+
+def models() -> Experiment:
+    """The same questions judged by every model: Laplace, Poisson, WNLL, properly weighted, PWLL."""
+    evaluate = (CHOOSING, "pwll", "laplace", "poisson", "wnll", "properly-weighted")
+    methods = tuple(m for m in uncertainty(50) if m.name in ("norm-decay", "random"))
+    return Experiment("models", "isolet", methods, k=5, initial=1, evaluate=evaluate)
+
+
+#: Every experiment of the paper and its supplement, in its order.
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        toy("blobs", K=8),
+        toy("box", K=8),
+        isolet(),
+        large("mnist", "mnist-mod3", 20, 10, policies=True),
+        large("fashionmnist", "fashionmnist-mod3", 20, 10, policies=True),
+        large("emnist", "emnist-mod5", 94, 47, budget=400, policies=True),
+        large("mnist-imb", "mnist-imb", 30, 10),
+        large("fashionmnist-imb", "fashionmnist-imb", 30, 10),
+        large("emnist-vcd", "emnist-vcd", 120, 47, budget=400),
+        models(),
+    )
+}
+
+
+def chosen(names: tuple[str, ...], *, trials: int, quick: bool, subsets: bool) -> list[Experiment]:
+    """The named experiments; none or "all" means every one.
+
+    `quick` is `QUICK_TRIALS` trials at most, and `QUICK_BUDGET` questions on the large data sets;
+    the forms on 500 candidates are there only with `subsets`.
+    """
+    if "all" in names and len(names) > 1:
+        raise InputError(f"'all' is every figure: leave away {', '.join(set(names) - {'all'})}")
+    wanted = list(EXPERIMENTS) if not names or names == ("all",) else list(dict.fromkeys(names))
+    found = []
+    for name in wanted:
+        known_name("figure", name, [*EXPERIMENTS, "all"])
+        experiment = EXPERIMENTS[name].with_trials(min(trials, QUICK_TRIALS) if quick else trials)
+        if quick and experiment.embedding == "vae":
+            experiment = replace(experiment, budget=QUICK_BUDGET)
+        if not subsets:
+            kept = tuple(m for m in experiment.methods if m.group != SUBSETS)
+            experiment = replace(experiment, methods=kept)
+        found.append(experiment)
+    return found

@@ -1,0 +1,253 @@
+"""Records of an experiment: a line of JSON per trial, method and question, appended as they come.
+
+A folder holds ``experiment.json``, the parameters, and ``records.jsonl``. A trial is finished when
+all its lines are there; what an interrupted run left of others is cut away by the next one.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise import Dataset, Trace
+from poise.active.simulate import Accuracy
+from poise.errors import DataError, InputError
+from poise.experiments.experiment import CHOOSING, Experiment, Method
+
+FORMAT = "poise.records"
+VERSION = 1
+DIGITS = 6
+
+Row = dict[str, Any]
+
+
+def rows_of(method: str, seed: int, trace: Trace, data: Dataset) -> list[Row]:
+    """A trial as lines: line 0 is the start, line q what followed the q-th answer."""
+    measured: dict[str, Trace | Accuracy] = {CHOOSING: trace, **trace.also}
+    rows: list[Row] = []
+    for q in range(len(trace.queries) + 1):
+        row: Row = {"method": method, "seed": int(seed), "query": q}
+        if q == 0:
+            row["initial"] = trace.initial.tolist()
+        else:
+            node = int(trace.queries[q - 1])
+            row |= {
+                "node": node,
+                "label": int(data.classes[node]),
+                "cluster": int(data.clusters[node]),
+                "seconds": round(float(trace.seconds[q - 1]), DIGITS),
+            }
+        row["clusters_seen"] = int(trace.clusters_seen[q])
+        row["accuracy"] = {
+            name: round(float(one.accuracy[q]), DIGITS) for name, one in measured.items()
+        }
+        row["balanced"] = {
+            name: round(float(one.balanced_accuracy[q]), DIGITS) for name, one in measured.items()
+        }
+        rows.append(row)
+    return rows
+
+
+@dataclass(eq=False)
+class Records:
+    """What is known of an experiment so far.
+
+    Attributes
+    ----------
+    experiment : its parameters
+    trials : (method, seed) -> lines, of finished trials only
+    about : facts of the data set and of the runs: points, clusters, versions, seconds
+    """
+
+    experiment: Experiment
+    trials: dict[tuple[str, int], list[Row]] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def seeds(self, method: str) -> list[int]:
+        """Seeds of the finished trials, in the experiment's order."""
+        return [seed for seed in self.experiment.seeds if (method, seed) in self.trials]
+
+    @property
+    def methods(self) -> list[Method]:
+        """Methods with at least one finished trial."""
+        return [method for method in self.experiment.methods if self.seeds(method.name)]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial of every method is there."""
+        return all(
+            (method.name, seed) in self.trials
+            for method in self.experiment.methods
+            for seed in self.experiment.seeds
+        )
+
+    def of(self, method: str) -> list[list[Row]]:
+        """The finished trials of a method."""
+        return [self.trials[method, seed] for seed in self.seeds(method)]
+
+    def accuracy(
+        self, method: str, model: str = "pwll", *, balanced: bool = False
+    ) -> NDArray[np.float64]:
+        """(trials, budget + 1) accuracy on the unlabelled points, in an evaluation model."""
+        key = "balanced" if balanced else "accuracy"
+        return np.array([[row[key][model] for row in rows] for rows in self.of(method)])
+
+    def explored(self, method: str) -> NDArray[np.float64]:
+        """(trials, budget + 1) share of the clusters that have a labelled point."""
+        seen = [[row["clusters_seen"] for row in rows] for rows in self.of(method)]
+        return np.array(seen, dtype=np.float64) / float(self.about["clusters"])
+
+    def seconds(self, method: str) -> NDArray[np.float64]:
+        """(trials, budget) seconds per question, what is set up before the first included."""
+        return np.array([[row["seconds"] for row in rows[1:]] for rows in self.of(method)])
+
+    def queries(self, method: str, seed: int) -> tuple[list[int], list[int]]:
+        """Points labelled at the start, and points asked, of one trial."""
+        rows = self.trials[method, seed]
+        return rows[0]["initial"], [row["node"] for row in rows[1:]]
+
+
+class Store:
+    """The folder of an experiment's records; only one process writes to it."""
+
+    def __init__(self, folder: Path, experiment: Experiment) -> None:
+        self.folder, self.experiment = folder, experiment
+        self.header = folder / "experiment.json"
+        self.lines = folder / "records.jsonl"
+
+    def open(self, about: dict[str, Any]) -> Records:
+        """Begin or continue: what is there already, once it is sure that it belongs together.
+
+        `about` are facts of the data set and of this run, kept with the parameters.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        kept = self._kept_header()
+        if kept is not None:
+            self._compare(kept)
+        runs = [*(kept["about"]["runs"] if kept else []), about.pop("run")]
+        records = Records(self.experiment, self._finished(), about | {"runs": runs})
+        self.write_header(records.about)
+        return records
+
+    def write_header(self, about: dict[str, Any]) -> None:
+        """Write the parameters and facts, whole or not at all."""
+        kept = self._kept_header() or {"methods": {}}
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "experiment": self.experiment.described(),
+            "methods": kept["methods"] | {m.name: m.described() for m in self.experiment.methods},
+            "about": about,
+        }
+        part = self.header.with_name(self.header.name + ".part")
+        try:
+            part.write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
+            part.replace(self.header)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def read(self) -> Records:
+        """What is there, changing nothing."""
+        kept = self._kept_header()
+        if kept is None:
+            raise InputError(f"there are no records in {self.folder}")
+        self._compare(kept)
+        return Records(self.experiment, self._finished(mend=False), kept["about"])
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add lines, on the disk before this returns."""
+        text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+        with self.lines.open("a", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _kept_header(self) -> dict[str, Any] | None:
+        if not self.header.exists():
+            if self.lines.exists():
+                raise InputError(
+                    f"{self.lines} has no experiment.json beside it: choose another folder"
+                )
+            return None
+        try:
+            kept: dict[str, Any] = json.loads(self.header.read_text(encoding="utf-8"))
+            known = kept["format"] == FORMAT and {"experiment", "methods", "about"} <= kept.keys()
+        except (ValueError, KeyError, TypeError):
+            known = False
+        if not known:
+            raise DataError(f"{self.header} is not what poise wrote: choose another folder")
+        return kept
+
+    def _compare(self, kept: dict[str, Any]) -> None:
+        """Refuse a folder that other parameters made."""
+        now = _plain(self.experiment.described())
+        other = [key for key in now if kept["experiment"].get(key) != now[key]]
+        if other:
+            key = other[0]
+            difference = f"{key} was {kept['experiment'].get(key)!r} and is now {now[key]!r}"
+        else:
+            changed = [
+                m.name
+                for m in self.experiment.methods
+                if m.name in kept["methods"] and kept["methods"][m.name] != _plain(m.described())
+            ]
+            if not changed:
+                return
+            difference = f"the method {changed[0]} had other parameters"
+        raise InputError(
+            f"{self.folder} holds records of other parameters: {difference}; choose another "
+            "folder with -o, or move that one away"
+        )
+
+    def _finished(self, *, mend: bool = True) -> dict[tuple[str, int], list[Row]]:
+        """Finished trials; the lines of unfinished ones are cut away if `mend`."""
+        if not self.lines.exists():
+            return {}
+        found: dict[tuple[str, int], list[Row]] = {}
+        torn = False
+        with self.lines.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    row = json.loads(line)
+                    trial = found.setdefault((row["method"], row["seed"]), [])
+                    if row["query"] == 0:  # begun again: what was there before had not finished
+                        trial.clear()
+                    if row["query"] == len(trial):
+                        trial.append(row)
+                except (ValueError, KeyError, TypeError):
+                    torn = True
+        whole = {
+            key: rows for key, rows in found.items() if len(rows) == self.experiment.budget + 1
+        }
+        if mend and (torn or len(whole) < len(found)):
+            part = self.lines.with_name(self.lines.name + ".part")
+            with part.open("w", encoding="utf-8") as file:
+                for rows in whole.values():
+                    file.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.lines)
+        return whole
+
+
+def _plain(value: Any) -> Any:
+    """`value` as it comes back from a file: tuples are lists there."""
+    return json.loads(json.dumps(value))
+
+
+def missing(records: Records, lockstep: int) -> list[tuple[Method, Sequence[int]]]:
+    """Units of work left: a method and the seeds that advance together."""
+    units: list[tuple[Method, Sequence[int]]] = []
+    for method in records.experiment.methods:
+        done = set(records.seeds(method.name))
+        seeds = records.experiment.seeds
+        for start in range(0, len(seeds), lockstep):
+            left = [seed for seed in seeds[start : start + lockstep] if seed not in done]
+            if left:
+                units.append((method, left))
+    return units

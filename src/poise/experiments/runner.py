@@ -1,0 +1,321 @@
+"""Run an experiment: methods in parallel processes, the trials of each in lockstep, resumable.
+
+The unit of work is a method with the seeds that advance together. Its lines are appended when it
+is finished, by the one process that writes, so that whatever ends a run, the folder holds whole
+trials, and the next run does the units that are missing. A unit is a function of its method and
+seeds alone, so that a resumed run gives the numbers of an uninterrupted one.
+"""
+
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poise import Dataset, Graph, knn_graph, simulate_many
+from poise.errors import PoiseError, RunError
+from poise.experiments.experiment import CHOOSING, CHOOSING_MODELS, Experiment, Method
+from poise.experiments.records import Records, Row, Store, missing, rows_of
+from poise.experiments.versions import versions
+
+#: Trials that advance together at most.
+LOCKSTEP = 10
+#: A unit whose worker died is tried once more: a machine short of memory may have killed it.
+ATTEMPTS = 2
+#: Seconds between two messages about progress.
+QUIET = 0.2
+
+#: Called with a method, trial-questions done of it and trial-questions in all.
+Progress = Callable[[Method, int, int], None]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What one worker does in one go."""
+
+    experiment: Experiment
+    method: Method
+    seeds: tuple[int, ...]
+    graph: str
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    begin: Callable[[str], object] = lambda step: None,
+) -> Records:
+    """Do what is missing of an experiment, and return all its records.
+
+    Parameters
+    ----------
+    folder : where its records are kept
+    jobs : processes; 1 works in this one
+    progress : called as units advance
+    begin : called with the name of a step that takes a while
+
+    Raises
+    ------
+    InputError
+        If `folder` was made with other parameters, or the budget cannot be met.
+    RunError
+        If units failed; everything else is done and kept.
+    """
+    store = Store(folder, experiment)
+    if store.header.exists():
+        done = store.read()  # other parameters are refused before anything is loaded
+        if done.complete:
+            return done
+    began = time.perf_counter()
+    begin(f"loading {experiment.name}")
+    data = experiment.load()
+    experiment.check(data)
+    records = store.open(_about(data, jobs))
+    units = missing(records, LOCKSTEP)
+    if not units:
+        return records
+    begin(f"building the graph of {experiment.name}")
+    graph = knn_graph(data.X, k=experiment.k)
+    counter = _Counter(records, progress)
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="poise-") as scratch:
+        path = str(Path(scratch) / "graph.npz")
+        work = [Unit(experiment, method, tuple(seeds), path) for method, seeds in units]
+        if jobs == 1:
+            finished = _one_by_one(work, graph, data, counter)
+        else:
+            graph.save(path)
+            finished = _in_processes(work, data, min(jobs, len(work)), counter)
+        for unit, rows, error in finished:
+            if error:
+                failed.append(f"{unit.method.name} ({error})")
+                continue
+            store.append(rows)
+            for seed in unit.seeds:
+                records.trials[unit.method.name, seed] = [r for r in rows if r["seed"] == seed]
+    records.about["runs"][-1]["seconds"] = round(time.perf_counter() - began, 1)
+    store.write_header(records.about)
+    if failed:
+        raise RunError(
+            f"{experiment.name}: {len(failed)} of {len(work)} units failed, the rest is kept in "
+            f"{folder}: {'; '.join(failed)}; run it again to try them again"
+        )
+    return records
+
+
+def work_on(unit: Unit, graph: Graph, data: Dataset, done: Callable[[int], None]) -> list[Row]:
+    """The lines of one unit; `done` is called with the number of questions asked per trial."""
+    experiment, method = unit.experiment, unit.method
+    traces = simulate_many(
+        graph,
+        data.classes,
+        clusters=data.clusters,
+        acquisition=method.acquisition,
+        policy=method.policy,
+        tau=method.tau,
+        shift=CHOOSING_MODELS[method.model],
+        predict_tau=None,  # the model that chooses is one of those it is measured in
+        also=[model for model in experiment.evaluate if model != CHOOSING],
+        budget=experiment.budget,
+        seeds=unit.seeds,
+        initial=experiment.initial,  # type: ignore[arg-type]
+        progress=lambda n, _: done(n),
+    )
+    return [
+        row
+        for seed, trace in zip(unit.seeds, traces, strict=True)
+        for row in rows_of(method.name, seed, trace, data)
+    ]
+
+
+class _Counter:
+    """How far each method is, over its units and the trials kept before."""
+
+    def __init__(self, records: Records, progress: Progress | None) -> None:
+        self.progress = progress
+        self.budget = records.experiment.budget
+        self.total = self.budget * len(records.experiment.seeds)
+        self.kept = {
+            m.name: self.budget * len(records.seeds(m.name)) for m in records.experiment.methods
+        }
+        for method in records.experiment.methods:
+            self.report(method, 0)
+
+    def report(self, method: Method, more: int) -> None:
+        if self.progress:
+            self.progress(method, self.kept[method.name] + more, self.total)
+
+    def finish(self, unit: Unit) -> None:
+        self.kept[unit.method.name] += self.budget * len(unit.seeds)
+        self.report(unit.method, 0)
+
+
+Finished = Iterator[tuple[Unit, list[Row], str]]
+
+
+def _one_by_one(work: list[Unit], graph: Graph, data: Dataset, counter: _Counter) -> Finished:
+    for unit in work:
+
+        def done(n: int, unit: Unit = unit) -> None:
+            counter.report(unit.method, n * len(unit.seeds))
+
+        try:
+            rows = work_on(unit, graph, data, done)
+        except PoiseError as error:
+            yield unit, [], str(error)
+            continue
+        counter.finish(unit)
+        yield unit, rows, ""
+
+
+def _in_processes(work: list[Unit], data: Dataset, jobs: int, counter: _Counter) -> Finished:
+    """Units handed to workers as they become free; a dead worker costs its unit an attempt."""
+    # The features are in the graph's file.
+    slim = replace(data, X=np.empty((data.n_points, 0)))
+    waiting = [(unit, 1) for unit in work]
+    with _workers(jobs, slim) as workers:
+        while waiting or any(worker.unit for worker in workers):
+            for worker in workers:
+                if worker.unit is None and waiting:
+                    worker.give(*waiting.pop(0))
+            busy = {w.connection: w for w in workers if w.unit}
+            for connection in wait(list(busy)):
+                worker = busy[connection]  # type: ignore[index]
+                unit, attempt = worker.unit, worker.attempt
+                assert unit is not None
+                try:
+                    kind, content = worker.connection.recv()
+                except (EOFError, OSError):  # it died
+                    code = worker.restart()
+                    if attempt < ATTEMPTS:
+                        waiting.insert(0, (unit, attempt + 1))
+                    else:
+                        yield unit, [], f"its process ended with code {code}, {attempt} times"
+                    continue
+                if kind == "done":
+                    counter.report(unit.method, content * len(unit.seeds))
+                    continue
+                worker.unit = None
+                if kind == "rows":
+                    counter.finish(unit)
+                    yield unit, content, ""
+                else:
+                    yield unit, [], content
+
+
+class _Worker:
+    """A process that does one unit after another."""
+
+    def __init__(self, threads: int, data: Dataset) -> None:
+        self.threads, self.data = threads, data
+        self.unit: Unit | None = None
+        self.attempt = 0
+        self._start()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(
+            target=_serve, args=(theirs, self.threads, self.data), daemon=True
+        )
+        self.process.start()
+        theirs.close()  # so that its death is the end of the connection
+
+    def give(self, unit: Unit, attempt: int) -> None:
+        self.unit, self.attempt = unit, attempt
+        self.connection.send(unit)
+
+    def restart(self) -> int | None:
+        self.process.join()
+        code = self.process.exitcode
+        self.connection.close()
+        self.unit = None
+        self._start()
+        return code
+
+    def stop(self) -> None:
+        self.connection.close()
+        self.process.terminate()
+        self.process.join()
+
+
+@contextmanager
+def _workers(jobs: int, data: Dataset) -> Iterator[list[_Worker]]:
+    threads = max(1, cores() // jobs)
+    workers: list[_Worker] = []
+    try:
+        for _ in range(jobs):
+            workers.append(_Worker(threads, data))
+        yield workers
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def _serve(connection: Connection, threads: int, data: Dataset) -> None:
+    """The life of a worker: units in, lines out."""
+    import signal
+
+    import numba
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that is asked
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
+    graphs: dict[str, Graph] = {}
+    while True:
+        try:
+            unit: Unit = connection.recv()
+        except EOFError:
+            return
+        last = [0.0]
+
+        def done(n: int, last: list[float] = last) -> None:
+            if time.monotonic() - last[0] > QUIET:
+                last[0] = time.monotonic()
+                connection.send(("done", n))
+
+        try:
+            if unit.graph not in graphs:
+                graphs = {unit.graph: Graph.load(unit.graph)}
+            message: tuple[str, Any] = ("rows", work_on(unit, graphs[unit.graph], data, done))
+        except PoiseError as error:
+            message = ("failed", str(error))
+        except Exception as error:
+            message = ("failed", f"{type(error).__name__}: {error}")
+        connection.send(message)
+
+
+def _about(data: Dataset, jobs: int) -> dict[str, Any]:
+    """Facts of the data set and of this run."""
+    return {
+        "points": data.n_points,
+        "features": int(data.X.shape[1]),
+        "clusters": data.n_clusters,
+        "classes": data.n_classes,
+        "source": data.source,
+        "licence": data.licence,
+        "note": data.note,
+        "run": {
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "jobs": jobs,
+            "cores": cores(),
+            "machine": platform.machine(),
+            "versions": versions(),
+        },
+    }
