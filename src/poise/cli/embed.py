@@ -1,46 +1,155 @@
 """``poise embed``: features of items, as an array in a file."""
 
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 
 @click.command()
-@click.argument("source")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write, .npy."
-)
-@click.option("--with", "name", default="pca", show_default=True, help="raw, pca or tfidf.")
+@click.argument("source", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .npy.")
+@click.option("--with", "name", default="pca", show_default=True, help="Which embedding.")
 @click.option("--column", help="Column of a table that holds the texts.")
+@click.option("--size", type=int, help="Side that images of a folder are brought to. [default: 64]")
+@click.option(
+    "--colour", is_flag=True, help="Keep the colours of images, if equal sizes are needed."
+)
 @click.option("--dimensions", type=int, help="Numbers per item, where the embedding allows it.")
-def embed(source: str, output: Path, name: str, column: str | None, dimensions: int | None) -> None:
-    """Turn items into rows of numbers whose distances mean something.
+@click.option("--model", help="Network of text-encoder and image-encoder.")
+@click.option("--seed", type=int, help="Of what is drawn by chance, in vae.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Any other parameter of the embedding; may be given several times.",
+)
+def embed(
+    source: str | None,
+    output: Path | None,
+    name: str,
+    column: str | None,
+    size: int | None,
+    colour: bool,
+    settings: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Turn items into rows of numbers whose distances mean something; alone, list the ways.
 
-    SOURCE is a data set's name, a .npy file, a .npz file with an array X, or a .csv, .tsv or .jsonl
-    file with texts. What was computed before is read from the cache.
+    SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
+    .parquet file with texts, or a folder of images, which are taken in the order of their paths.
+    What was computed before is read from the cache; a training that was interrupted goes on.
 
     \b
     Example:
+      poise embed
       poise embed digits -o X.npy
       poise embed reviews.csv --column text --with tfidf -o X.npy
-      poise embed images.npy --with pca --dimensions 20 -o X.npy
+      poise embed reviews.parquet --column text --with text-encoder -o X.npy
+      poise embed mnist --with vae --seed 1 --set epochs=50 -o X.npy
+      poise embed photos/ --with image-encoder -o X.npy
+      poise embed scans/ --size 32 --with hog -o X.npy
     """
-    import numpy as np
-
     import poise
+
+    if source is None:
+        listing = poise.embeddings()
+        width = max(map(len, listing))
+        for known, description in listing.items():
+            click.echo(f"{known:{width}}  {description}")
+        click.echo("\nUse one: poise embed digits --with pca -o X.npy")
+        return
+    if output is None:
+        raise click.UsageError("Missing option '-o': the file to write, such as -o X.npy")
+
+    from poise.data.embeddings.registry import make
     from poise.data.sources import read_items
+
+    parameters = {key: value for key, value in options.items() if value is not None}
+    parameters |= dict(map(parse_setting, settings))
+    make(name, parameters)  # a slip costs no reading
+    check_output(output)
+    items = read_items(source, column, size, colour)
+    with progress_bar(name) as report:
+        X = poise.embed(items, name, report=report, **parameters)
+    write_whole(output, X)
+    click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
+    click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
+
+
+def parse_setting(setting: str) -> tuple[str, Any]:
+    """``NAME=VALUE`` as a name and a number, truth value or text."""
+    from poise.errors import InputError
+
+    name, equals, value = setting.partition("=")
+    if not name or not equals:
+        raise InputError(f"--set {setting}: expected NAME=VALUE, such as --set epochs=50")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def check_output(output: Path) -> None:
+    """Say before the work that the file cannot be written, not after it."""
     from poise.errors import InputError
 
     if output.suffix != ".npy":
         raise InputError(f"{output} does not end in .npy: that is what is written")
-    parameters: dict[str, Any] = {} if dimensions is None else {"dimensions": dimensions}
-    poise.embeddings.factory(name)  # an unknown name costs no reading
-    X = poise.embed(read_items(source, column), name, **parameters)
+    if output.is_dir():
+        raise InputError(f"{output} is a folder: give another file with -o")
     output.parent.mkdir(parents=True, exist_ok=True)
-    part = output.with_suffix(".npy.part")
-    with part.open("wb") as file:
-        np.save(file, X)
-    part.replace(output)
-    click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
-    click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
+    write_whole(output.with_name(output.name + ".try"), None)
+
+
+def write_whole(path: Path, X: "npt.NDArray[np.float32] | None") -> None:
+    """The array in a file, or no file; without an array, only whether a file could be written."""
+    from poise.data.embeddings.registry import write_array
+
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            if X is not None:
+                write_array(file, X)
+        if X is not None:
+            part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def progress_bar(step: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on stderr that begins with the first report; none where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn(step),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+    def report(done: int, total: int, note: str) -> None:
+        if not bar.task_ids:
+            bar.add_task("", total=total)
+            bar.start()
+        bar.update(bar.task_ids[0], completed=done, total=total, description=note)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

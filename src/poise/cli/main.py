@@ -13,6 +13,7 @@ from poise.cli.bench import bench
 from poise.cli.dataset import dataset
 from poise.cli.demo import demo
 from poise.cli.embed import embed
+from poise.cli.run import run
 from poise.errors import InputError, MissingExtraError, PoiseError
 
 OK, FAILED, USER_MISTAKE, INTERRUPTED = 0, 1, 2, 130
@@ -38,7 +39,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, dataset, demo, embed):
+for command in (acquisitions, bench, dataset, demo, embed, run):
     cli.add_command(command)
 
 

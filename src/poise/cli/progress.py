@@ -2,6 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poise.experiments.runner import Progress
 
 Report = Callable[[int, int], None]
 
@@ -32,3 +36,47 @@ def progress_bar(first_step: str) -> Iterator[Callable[[str], Report]]:
             return lambda done, total: bar.update(task, completed=done, total=total)
 
         yield begin
+
+
+@contextmanager
+def method_bars() -> Iterator[tuple[Callable[[str], None], "Progress"]]:
+    """Bars for an experiment, one per method: a function that names the step, and its progress."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    from poise.experiments.experiment import Method
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
+        step = bars.add_task("", total=None)
+        tasks: dict[str, TaskID] = {}
+
+        def begin(name: str) -> None:
+            """The next step; bars of an experiment before it go."""
+            for task in tasks.values():
+                bars.remove_task(task)
+            tasks.clear()
+            bars.reset(step, description=name, total=None, visible=True)
+
+        def progress(method: Method, done: int, total: int) -> None:
+            bars.update(step, visible=False)
+            if method.name not in tasks:
+                # What was kept from before says nothing about the speed: it is not begun yet.
+                tasks[method.name] = bars.add_task(
+                    method.title, total=total, completed=done, start=False
+                )
+                return
+            task = tasks[method.name]
+            if not bars.tasks[bars.task_ids.index(task)].started:
+                bars.start_task(task)
+            bars.update(task, completed=done)
+
+        yield begin, progress
