@@ -13,12 +13,15 @@ from poise.active.acquisition.variance.criteria import (
     sum_reduction,
     variance_reduction,
 )
+from poise.active.acquisition.variance.dense import dense
 from poise.active.acquisition.variance.projection import Projection
 from poise.active.acquisition.variance.sketch import ask, sketch
 from poise.active.acquisition.variance.truncated import Truncation
 from poise.errors import InputError
 
 MODELS = ["hard", "soft"]
+#: Makes small graphs use the projections that large ones need.
+SKETCHED = {"dense": 0}
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +106,32 @@ def test_estimates_are_unbiased(islands, model, given):
     np.testing.assert_allclose(estimated.sums[free], exact.sums[free], rtol=1e-6)
 
 
+@pytest.mark.parametrize("model", [AnswerModel("hard"), AnswerModel("soft")])
+@pytest.mark.parametrize("given", [[], [5], [5, 60, 3]])
+def test_the_dense_form_is_the_covariance(islands, model, given):
+    """Statistics of every node through updates, in components with and without asked nodes."""
+    graph, _ = islands
+    state = dense(graph, model, np.array(given, dtype=int))
+    asked = list(given)
+    for node in (7, 40, 41, 66, 11):
+        state = state.ask(node)
+        asked.append(node)
+        C = dense_covariance(graph, model, asked)
+        free = model.free(graph, np.array(asked, dtype=int))
+        exact, found = statistics(C, model.s2), state.statistics()
+        for name in ("squares", "sums", "variances"):
+            expected = getattr(exact, name)[free]
+            np.testing.assert_allclose(getattr(found, name)[free], expected, rtol=1e-6)
+        k = int(np.flatnonzero(free)[3])
+        np.testing.assert_allclose(state.column(k)[free], C[free, k], rtol=1e-6, atol=1e-10)
+
+
 @pytest.mark.parametrize("name", ["vopt", "sigmaopt"])
 @pytest.mark.parametrize("model", MODELS)
 def test_every_question_is_nearly_the_best(cloud, name, model):
     graph, y = cloud
     criterion = {"vopt": variance_reduction, "sigmaopt": sum_reduction}[name]
-    acquisition = poise.acquisitions.make(name, model=model)
+    acquisition = poise.acquisitions.make(name, model=model, **SKETCHED)
     learner = poise.Learner(graph, {0: int(y[0])}, acquisition=acquisition)
     for _ in range(25):
         C = dense_covariance(graph, acquisition._answers(), list(learner.labels))
@@ -122,7 +145,8 @@ def test_every_question_is_nearly_the_best(cloud, name, model):
 def test_values_are_exact_where_it_matters(cloud):
     """The best value is the criterion's own, and no estimate comes before it."""
     graph, y = cloud
-    learner = poise.Learner(graph, {0: int(y[0]), 9: int(y[9])}, acquisition="vopt")
+    vopt = poise.acquisitions.make("vopt", **SKETCHED)
+    learner = poise.Learner(graph, {0: int(y[0]), 9: int(y[9])}, acquisition=vopt)
     snapshot = learner._snapshot()
     values = learner.acquisition(snapshot)
     exact = variance_reduction(statistics(dense_covariance(graph, AnswerModel(), [0, 9]), 0.0))
@@ -133,7 +157,8 @@ def test_values_are_exact_where_it_matters(cloud):
 
 def test_a_shortlist_that_may_not_be_asked_is_judged_anew(cloud):
     graph, y = cloud
-    learner = poise.Learner(graph, {0: int(y[0])}, acquisition="vopt")
+    vopt = poise.acquisitions.make("vopt", **SKETCHED)
+    learner = poise.Learner(graph, {0: int(y[0])}, acquisition=vopt)
     kept = list(learner._snapshot().memory.columns)
     learner.exclude(kept)
     (node,) = learner.ask()
@@ -143,12 +168,13 @@ def test_a_shortlist_that_may_not_be_asked_is_judged_anew(cloud):
 
 
 @pytest.mark.parametrize("name", ["mc", "mcvopt"])
-@pytest.mark.parametrize("form", ["", "-subset"])
-def test_uncertainty_is_a_factor(cloud, name, form):
+@pytest.mark.parametrize(("form", "parameters"), [("", {}), ("", SKETCHED), ("-subset", {})])
+def test_uncertainty_is_a_factor(cloud, name, form, parameters):
     graph, y = cloud
     criterion = {"mc": model_change, "mcvopt": variance_reduction}[name]
     given = {int(i): int(y[i]) for i in [np.flatnonzero(y == c)[0] for c in range(3)]}
-    learner = poise.Learner(graph, given, acquisition=name + form)
+    acquisition = poise.acquisitions.make(name + form, **parameters)
+    learner = poise.Learner(graph, given, acquisition=acquisition)
     exact = criterion(statistics(dense_covariance(graph, AnswerModel(), list(given)), 0.0))
     exact *= 1.0 + poise.acquisitions.make("margin")(learner._snapshot())
     exact[list(given)] = 0
@@ -156,11 +182,19 @@ def test_uncertainty_is_a_factor(cloud, name, form):
     assert exact[node] >= 0.99 * exact.max()
 
 
-@pytest.mark.parametrize("name", ["vopt", "sigmaopt", "vopt-subset", "sigmaopt-subset"])
-def test_without_labels_the_centre_of_the_largest_component_comes_first(islands, name):
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        *[(name, given) for name in ("vopt", "sigmaopt") for given in ({}, SKETCHED)],
+        ("vopt-subset", {}),
+        ("sigmaopt-subset", {}),
+    ],
+)
+def test_without_labels_the_centre_of_the_largest_component_comes_first(islands, name, parameters):
     graph, _ = islands
     resistance = np.diag(np.linalg.pinv(graph.laplacian().toarray()))
-    learner = poise.Learner(graph, {}, acquisition=name)
+    acquisition = poise.acquisitions.make(name, **parameters)
+    learner = poise.Learner(graph, {}, acquisition=acquisition)
     for component in range(graph.n_components):
         (node,) = learner.ask()
         members = np.flatnonzero(graph.components == component)
