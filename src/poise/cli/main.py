@@ -13,6 +13,7 @@ from poise.cli.bench import bench
 from poise.cli.dataset import dataset
 from poise.cli.demo import demo
 from poise.cli.embed import embed
+from poise.cli.reproduce import reproduce
 from poise.cli.run import run
 from poise.errors import InputError, MissingExtraError, PoiseError
 
@@ -39,7 +40,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, dataset, demo, embed, run):
+for command in (acquisitions, bench, dataset, demo, embed, reproduce, run):
     cli.add_command(command)
 
 
@@ -58,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         stop(USER_MISTAKE, f"{message}{'' if message.endswith('?') else ';'} try '{path} --help'")
     except click.ClickException as error:
         stop(USER_MISTAKE, sentence(error.format_message()))
-    except click.Abort:  # what click makes of Ctrl-C
-        stop(INTERRUPTED, "interrupted")
+    except click.Abort as error:  # what click makes of Ctrl-C
+        stop(INTERRUPTED, str(error) or "interrupted")
     except (InputError, MissingExtraError) as error:
         stop(USER_MISTAKE, str(error))
     except PoiseError as error:

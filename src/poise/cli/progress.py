@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from poise.experiments.runner import Progress
 
@@ -36,6 +38,17 @@ def progress_bar(first_step: str) -> Iterator[Callable[[str], Report]]:
             return lambda done, total: bar.update(task, completed=done, total=total)
 
         yield begin
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Say, when a command that keeps what it finished is interrupted, how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise click.Abort(
+            "interrupted; what is finished is kept: run the same command again to go on"
+        ) from None
 
 
 @contextmanager

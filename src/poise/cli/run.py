@@ -64,7 +64,7 @@ def run(
       poise run mine.toml
       poise run blobs --trials 3 --only norm --only sm
     """
-    from poise.cli.progress import method_bars
+    from poise.cli.progress import method_bars, resumable
     from poise.experiments import runner
 
     chosen = find(experiment)
@@ -73,7 +73,7 @@ def run(
     if only:
         chosen = chosen.only(*only)
     folder = output / chosen.name
-    with method_bars() as (begin, progress):
+    with resumable(), method_bars() as (begin, progress):
         records = runner.run(
             chosen, folder, jobs=jobs or runner.cores(), progress=progress, begin=begin
         )

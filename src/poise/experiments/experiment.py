@@ -59,7 +59,11 @@ class Method:
         ):
             made = resolve(_made(registry, getattr(self, setting), self.name))
             object.__setattr__(self, setting, made)
-        known_name("model", self.model, CHOOSING_MODELS)
+        if self.model not in CHOOSING_MODELS:
+            raise InputError(
+                f"the model of {self.name} is {self.model!r}: questions are chosen in "
+                f"{' or '.join(CHOOSING_MODELS)}; others may be named in evaluate"
+            )
         object.__setattr__(self, "title", self.title or self.name)
 
     def described(self) -> dict[str, Any]:

@@ -4,9 +4,11 @@ A folder holds ``experiment.json``, the parameters, and ``records.jsonl``. A tri
 all its lines are there; what an interrupted run left of others is cut away by the next one.
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,12 +146,7 @@ class Store:
             "methods": kept["methods"] | {m.name: m.described() for m in self.experiment.methods},
             "about": about,
         }
-        part = self.header.with_name(self.header.name + ".part")
-        try:
-            part.write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
-            part.replace(self.header)
-        finally:
-            part.unlink(missing_ok=True)
+        _write_whole(self.header, json.dumps(header, indent=1) + "\n")
 
     def read(self) -> Records:
         """What is there, changing nothing."""
@@ -160,12 +157,21 @@ class Store:
         return Records(self.experiment, self._finished(mend=False), kept["about"])
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Add lines, on the disk before this returns."""
-        text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
-        with self.lines.open("a", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        """Add lines, all on the disk before this returns, or none."""
+        content = "".join(map(_line, rows)).encode()
+        with self.lines.open("ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                if file.write(content) < len(content):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.lines))
+                os.fsync(file.fileno())
+            except OSError as error:
+                with suppress(OSError):
+                    file.truncate(before)
+                raise DataError(
+                    f"cannot write {self.lines} ({error.strerror}): make room, and run it again; "
+                    "what was finished before is kept"
+                ) from None
 
     def _kept_header(self) -> dict[str, Any] | None:
         if not self.header.exists():
@@ -225,14 +231,27 @@ class Store:
             key: rows for key, rows in found.items() if len(rows) == self.experiment.budget + 1
         }
         if mend and (torn or len(whole) < len(found)):
-            part = self.lines.with_name(self.lines.name + ".part")
-            with part.open("w", encoding="utf-8") as file:
-                for rows in whole.values():
-                    file.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.lines)
+            _write_whole(self.lines, "".join(_line(row) for rows in whole.values() for row in rows))
         return whole
+
+
+def _line(row: Row) -> str:
+    return json.dumps(row, separators=(",", ":")) + "\n"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Put `text` in place of what is there, or change nothing."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise DataError(f"cannot write {path} ({error.strerror}): make room first") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _plain(value: Any) -> Any:

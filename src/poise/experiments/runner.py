@@ -274,9 +274,11 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
     import signal
 
     import numba
+    from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that is asked
     numba.set_num_threads(min(threads, numba.get_num_threads()))
+    threadpool_limits(threads)  # BLAS: its threads spin, and workers would wait for each other
     graphs: dict[str, Graph] = {}
     while True:
         try:
