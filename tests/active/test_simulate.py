@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import poise
-from poise.errors import InputError, LabelError
+from poise.errors import InputError, LabelError, UnknownNameError
+from poise.models import models
 
 
 def test_trace(blobs):
@@ -139,3 +140,50 @@ def test_open_questions_in_expectation_need_no_columns_of_their_own(blobs):
     assert (together.norms >= alone.norms - 1e-8).all()
     problems = [learner._open_question().problem for learner in learners]
     assert [len(problem.sources) for problem in problems] == [3 + 4, 3 + 1]
+
+
+@pytest.mark.parametrize("name", ["pwll", "laplace", "poisson", "wnll", "properly-weighted"])
+def test_accuracy_in_other_models(blobs, name):
+    """In lockstep or not, it is what the model itself says of the labels so far."""
+    graph, y = blobs
+    traces = poise.simulate_many(graph, y, budget=4, seeds=[1, 2], also=[name], initial=1)
+    for trace in traces:
+        measured = trace.also[name]
+        assert measured.accuracy.shape == measured.balanced_accuracy.shape == (5,)
+        for answers in (0, 2, 4):
+            nodes = [*trace.initial, *trace.queries[:answers]]
+            labels = poise.Labels.of({int(i): int(y[i]) for i in nodes}, 120)
+            rest = np.setdiff1d(np.arange(120), nodes)
+            result = models.factory(name)(graph, labels)
+            predicted = np.array(result.classes)[result.codes]
+            share = (predicted == y)[rest].mean()
+            assert measured.accuracy[answers] == pytest.approx(share)
+    with pytest.raises(UnknownNameError, match="did you mean laplace"):
+        poise.simulate(graph, y, also=["laplac"])
+
+
+def test_laplace_learning_can_choose(blobs):
+    graph, y = blobs
+    given = {5: int(y[5]), 60: int(y[60]), 100: int(y[100])}
+    learner = poise.Learner(graph, given, acquisition="margin", tau=0.0, shift=None)
+    scores = models.factory("laplace")(graph, poise.Labels.of(given, 120)).scores
+    np.testing.assert_allclose(learner.scores, scores, atol=1e-6)
+    top = np.sort(scores, axis=1)
+    margin = top[:, -1] - top[:, -2]
+    margin[list(given)] = np.inf
+    (node,) = learner.ask()
+    assert margin[node] == pytest.approx(margin.min(), abs=1e-6)
+    learner.tell(node, int(y[node]))
+    again = poise.Learner.from_json(graph, learner.to_json())
+    assert again.shift is None
+    assert (again.ask() == learner.ask()).all()
+
+
+def test_values_are_what_the_acquisition_says(blobs):
+    graph, y = blobs
+    learner = poise.Learner(graph, {0: int(y[0])})
+    values = learner.values
+    assert np.isnan(values[0])
+    assert not learner.pending
+    (node,) = learner.ask()
+    assert node == np.nanargmax(values)

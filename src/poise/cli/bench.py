@@ -30,6 +30,7 @@ def bench(context: click.Context) -> None:
       poise bench engine
       poise bench vopt
       poise bench acquisitions
+      poise bench paper
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -118,6 +119,25 @@ def acquisitions(sections: tuple[str, ...], only: tuple[str, ...], as_json: bool
         print_table(table)
     if rows:
         show(rows, as_json)
+
+
+@bench.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def paper(as_json: bool) -> None:
+    """Compare the time of the paper's experiment on MNIST with the authors' route.
+
+    A few questions of every method but those on 500 candidates are timed in one thread, ten trials
+    in lockstep, beside a few of graphlearning's, and extrapolated to 100 questions and 10 trials.
+    About 10 minutes; mnist_vae is read from the folder that the variable POISE_DATA names.
+
+    \b
+    Example:
+      poise bench paper
+      poise bench paper --json
+    """
+    from poise.experiments.bench.paper import paper as measured
+
+    show(collect({"paper": measured}), as_json)
 
 
 def collect(sections: "dict[str, Section]") -> "Rows":

@@ -1,1 +1,7 @@
-"""Experiments: simulated labelling, its summaries, its figures and its pages."""
+"""Simulated runs: experiments and their records, the paper's among them, figures, benchmarks."""
+
+from poise.experiments.experiment import Experiment, Method, read_experiment
+from poise.experiments.records import Records
+from poise.experiments.runner import run
+
+__all__ = ["Experiment", "Method", "Records", "read_experiment", "run"]

@@ -24,6 +24,7 @@ import numpy as np
 
 from poise import Dataset, Graph, knn_graph, simulate_many
 from poise.errors import PoiseError, RunError
+from poise.experiments.estimate import trial_seconds
 from poise.experiments.experiment import CHOOSING, CHOOSING_MODELS, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
 from poise.experiments.versions import versions
@@ -102,6 +103,9 @@ def run(
             finished = _one_by_one(work, graph, data, counter)
         else:
             graph.save(path)
+            # The longest first, so that no processor waits for one at the end.
+            seconds = trial_seconds(experiment)
+            work.sort(key=lambda unit: -len(unit.seeds) * seconds[unit.method.name])
             finished = _in_processes(work, data, min(jobs, len(work)), counter)
         for unit, rows, error in finished:
             if error:

@@ -23,9 +23,17 @@ def graphlearning() -> Any:
 
 
 class Peer:
-    """`laplace(reweighting="poisson", tau)` with `active_learner` and `unc_2norm`."""
+    """`laplace(reweighting="poisson", tau)` with `active_learner`, by default with `unc_2norm`."""
 
-    def __init__(self, graph: Graph, initial: Ints, codes: Ints, tau: Schedule) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        initial: Ints,
+        codes: Ints,
+        tau: Schedule,
+        acquisition: str = "unc_sampling",
+        **parameters: Any,
+    ) -> None:
         gl = graphlearning()
         self.codes, self.tau = codes, tau
         self.n_answers = 0
@@ -33,10 +41,10 @@ class Peer:
         self.model = gl.ssl.laplace(weights, reweighting="poisson", tau=float(tau(0)))
         self.learner = gl.active_learning.active_learner(
             self.model,
-            gl.active_learning.unc_sampling,
+            getattr(gl.active_learning, acquisition),
             np.asarray(initial),
             codes[initial],
-            unc_method="unc_2norm",
+            **(parameters or {"unc_method": "unc_2norm"}),
         )
 
     def query(self) -> int:

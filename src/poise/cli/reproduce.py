@@ -1,0 +1,105 @@
+"""``poise reproduce``: the paper's figures and tables, claim by claim."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from poise.errors import InputError
+
+#: Beyond this the estimate is worth a probe of the machine.
+WORTH_A_PROBE = 60.0
+
+
+@click.command()
+@click.argument("figures", nargs=-1, metavar="[FIGURE ...|all]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder for the report.  [default: report; report-quick with --quick]",
+)
+@click.option(
+    "--trials", type=click.IntRange(1, 1000), default=10, show_default=True, help="Trials each."
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="At most 3 trials, and 60 questions on data sets of tens of thousands of points.",
+)
+@click.option(
+    "--subsets",
+    is_flag=True,
+    help="Also V-Opt and Sigma-Opt on 500 random candidates, as in the paper: many hours.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="Processes; as many as processors by default."
+)
+@click.option("--estimate", "only_estimate", is_flag=True, help="Say how long it takes, and stop.")
+def reproduce(
+    figures: tuple[str, ...],
+    output: Path | None,
+    trials: int,
+    quick: bool,
+    subsets: bool,
+    jobs: int | None,
+    only_estimate: bool,
+) -> None:
+    """Reproduce the paper: every figure and table, and whether each claim holds.
+
+    FIGURE is blobs, box, isolet, mnist, fashionmnist, emnist, mnist-imb, fashionmnist-imb,
+    emnist-vcd or models; without one, or with "all", everything is run. Data are read from the
+    folder that the variable POISE_DATA names or fetched once; embeddings are read from there too
+    or trained, which needs poise[vae]. Every finished trial is kept: run the same command again to
+    go on where it stopped. REPORT/index.html is the report, REPORT/summary.csv its numbers.
+
+    \b
+    Example:
+      poise reproduce blobs box
+      poise reproduce --quick
+      poise reproduce all --trials 10 --jobs 8
+    """
+    from poise.cli.progress import method_bars, progress_bar, resumable
+    from poise.experiments import estimate, paper
+    from poise.experiments import reproduce as work
+    from poise.experiments.runner import cores
+
+    experiments = paper.chosen(figures, trials=trials, quick=quick, subsets=subsets)
+    output = output or Path("report-quick" if quick else "report")
+    jobs = jobs or cores()
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{output} is not a folder: choose another with -o")
+    kept = work.kept(output, experiments)
+    expected = estimate.estimate(experiments, jobs, kept=kept)
+    with resumable():
+        if expected > WORTH_A_PROBE:
+            with progress_bar("Looking how fast this machine is"):
+                expected *= estimate.probe() / estimate.known_costs()["probe"]
+        names = ", ".join(experiment.name for experiment in experiments)
+        plural = "es" if jobs > 1 else ""
+        click.echo(f"{names}: about {duration(expected)} with {jobs} process{plural}.", err=True)
+        if only_estimate:
+            return
+        began = time.perf_counter()
+        command = " ".join(["poise", *sys.argv[1:]])
+        with method_bars() as (begin, progress):
+            page, problems = work.reproduce(
+                experiments, output, jobs=jobs, progress=progress, begin=begin, command=command
+            )
+    click.echo(f"Done in {duration(time.perf_counter() - began)}.")
+    click.echo(f"  the report: open {page.as_posix()} in a browser")
+    click.echo(f"  its numbers: {(output / 'summary.csv').as_posix()}")
+    for problem in problems:
+        click.echo(f"poise: {problem}", err=True)
+    if problems:
+        raise SystemExit(1)
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,113 @@
+"""How long experiments will take, said before they start.
+
+From a table of what every method of every experiment of the paper took, ``costs.json``, and a
+probe of how fast this machine is now. ``python -m poise.experiments.estimate REPORT`` renews the
+table from the records of a report.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poise import knn_graph, simulate_many
+from poise.experiments.experiment import Experiment
+from poise.experiments.records import Records
+
+#: Seconds to load a data set and build its graph, and to start a worker: small beside the rest.
+OVERHEAD = 15.0
+
+
+def known_costs() -> dict[str, Any]:
+    """``{"probe": seconds, "costs": {experiment: {method: [seconds once, per question]}}}``.
+
+    Both numbers are per trial, in a process of one thread with another such process beside it.
+    """
+    table = files("poise.experiments").joinpath("costs.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(table)
+    return found
+
+
+def estimate(
+    experiments: Sequence[Experiment],
+    jobs: int,
+    *,
+    kept: Mapping[str, Records] | None = None,
+    speed: float = 1.0,
+) -> float:
+    """Seconds that what is missing of `experiments` will take.
+
+    Parameters
+    ----------
+    kept : experiment -> records that are there already
+    speed : how much slower this machine is than the one the table was made on
+
+    A method that the table does not know counts as the mean of the others.
+    """
+    total = 0.0
+    for experiment in experiments:
+        records = (kept or {}).get(experiment.name)
+        left = 0.0
+        for method, seconds in trial_seconds(experiment).items():
+            done = len(records.seeds(method)) if records else 0
+            left += (len(experiment.seeds) - done) * seconds
+        total += OVERHEAD * (left > 0) + left / min(jobs, len(experiment.methods))
+    return speed * total
+
+
+def trial_seconds(experiment: Experiment) -> dict[str, float]:
+    """Method -> seconds of a trial; all 0 where the table does not know the experiment."""
+    known = known_costs()["costs"].get(experiment.name, {})
+    typical = np.mean(list(known.values()), axis=0) if known else np.zeros(2)
+    return {
+        method.name: float(np.dot(known.get(method.name, typical), (1, experiment.budget)))
+        for method in experiment.methods
+    }
+
+
+def probe() -> float:
+    """Seconds that a small piece of typical work takes now, the best of three."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_000, 10))
+    graph = knn_graph(X, k=20)
+    y = (X[:, 0] > 0).astype(np.int64)
+    simulate_many(graph, y, budget=1)
+    times = []
+    for _ in range(3):
+        before = time.perf_counter()
+        simulate_many(graph, y, budget=10, seeds=(0, 1, 2))
+        times.append(time.perf_counter() - before)
+    return min(times)
+
+
+def costs_of(records: Sequence[Records]) -> dict[str, dict[str, list[float]]]:
+    """Experiment -> method -> seconds once and per question, per trial."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for one in records:
+        for method in one.methods:
+            seconds = one.seconds(method.name)
+            each = float(np.median(seconds))
+            once = max(0.0, float((seconds.sum(axis=1) - seconds.shape[1] * each).mean()))
+            entry = [float(f"{once:.2g}"), float(f"{each:.2g}")]
+            found.setdefault(one.experiment.name, {})[method.name] = entry
+    return found
+
+
+def main(report: Path) -> None:
+    """Renew the table from a report's records."""
+    from poise.experiments.reproduce import kept_records
+
+    table = known_costs()
+    table["probe"] = round(probe(), 3)
+    table["costs"] |= costs_of(kept_records(report))
+    target = Path(str(files("poise.experiments").joinpath("costs.json")))
+    target.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,109 @@
+"""Run experiments of the paper and write the report: what ``poise reproduce`` does."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from poise import Learner, knn_graph
+from poise.errors import DataError, MissingExtraError, RunError
+from poise.experiments.experiment import Experiment
+from poise.experiments.paper import EXPERIMENTS, SUBSET
+from poise.experiments.records import Records, Store
+from poise.experiments.report import write_report
+from poise.experiments.runner import Progress, run
+
+#: The experiment on which the form of V-Opt on 500 candidates is timed, and for how many questions.
+TIMED, TIMED_QUESTIONS = "mnist-imb", 3
+
+
+def records_folder(output: Path, experiment: Experiment) -> Path:
+    """Where an experiment's records are in the folder of a report."""
+    return output / "records" / experiment.name
+
+
+def kept(output: Path, experiments: Sequence[Experiment]) -> dict[str, Records]:
+    """What is there already; refuses records of other parameters before any work is done."""
+    found = {}
+    for experiment in experiments:
+        store = Store(records_folder(output, experiment), experiment)
+        if store.header.exists():
+            found[experiment.name] = store.read()
+    return found
+
+
+def kept_records(output: Path) -> list[Records]:
+    """All records in the folder of a report, whatever their budget and number of trials."""
+    found = []
+    for experiment in EXPERIMENTS.values():
+        folder = records_folder(output, experiment)
+        if (folder / "experiment.json").exists():
+            header = json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
+            same = replace(experiment, budget=header["experiment"]["budget"])
+            found.append(Store(folder, same).read())
+    return found
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    output: Path,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    begin: Callable[[str], object] = lambda step: None,
+    command: str = "",
+) -> tuple[Path, list[str]]:
+    """Do what is missing of some experiments and write the report of all records in `output`.
+
+    Returns
+    -------
+    The page, and a line for everything that could not be done, such as data that are not there.
+    """
+    problems = []
+    for experiment in experiments:
+        folder = records_folder(output, experiment)
+        try:
+            run(experiment, folder, jobs=jobs, progress=progress, begin=begin)
+        except (DataError, MissingExtraError, RunError) as error:
+            problems.append(f"{experiment.name}: {error}")
+    timings = _timings(output, experiments, begin)
+    begin("writing the report")
+    found = list(kept(output, experiments).values())
+    return write_report(found, output, timings=timings, command=command), problems
+
+
+def _timings(
+    output: Path, experiments: Sequence[Experiment], begin: Callable[[str], object]
+) -> dict[str, float]:
+    """Seconds per question of V-Opt on 500 candidates, timed on a slice once, if it is wanted."""
+    path = output / "records" / "timings.json"
+    if path.exists():
+        known: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+        return known
+    timed = [e for e in experiments if e.name == TIMED]
+    if not timed:
+        return {}
+    begin("timing V-Opt on 500 candidates")
+    try:
+        data = timed[0].load()
+    except (DataError, MissingExtraError):
+        return {}
+    graph = knn_graph(data.X, k=timed[0].k)
+    rng = np.random.default_rng(0)
+    given = [rng.choice(np.flatnonzero(data.classes == c)) for c in range(data.n_classes)]
+    found = {}
+    for method in SUBSET:
+        labels = {int(i): int(data.classes[i]) for i in given}
+        learner = Learner(graph, labels, acquisition=method.acquisition, tau=0.0)
+        seconds = []
+        for _ in range(TIMED_QUESTIONS):
+            before = time.perf_counter()
+            node = int(learner.ask()[0])
+            learner.tell(node, int(data.classes[node]))
+            seconds.append(time.perf_counter() - before)
+        found[method.name] = round(float(np.median(seconds)), 2)
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return found
