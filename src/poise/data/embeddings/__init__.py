@@ -1,8 +1,24 @@
 """Embeddings: from items to rows of numbers whose distances mean something. One file each."""
 
+from poise.data.embeddings.encoders import ImageEncoder, TextEncoder
+from poise.data.embeddings.hog import HOG
+from poise.data.embeddings.items import Images
 from poise.data.embeddings.pca import PCA
 from poise.data.embeddings.raw import Raw
 from poise.data.embeddings.registry import Embedding, embed, embeddings
 from poise.data.embeddings.tfidf import TfIdf
+from poise.data.embeddings.vae import VAE
 
-__all__ = ["PCA", "Embedding", "Raw", "TfIdf", "embed", "embeddings"]
+__all__ = [
+    "HOG",
+    "PCA",
+    "VAE",
+    "Embedding",
+    "ImageEncoder",
+    "Images",
+    "Raw",
+    "TextEncoder",
+    "TfIdf",
+    "embed",
+    "embeddings",
+]

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import whole_number
-from poise.data.embeddings.raw import Raw
-from poise.data.embeddings.registry import Items, embeddings
+from poise.data.embeddings.items import Items, numbers
+from poise.data.embeddings.registry import embeddings
 
 
 @embeddings.register("pca")
@@ -29,8 +29,16 @@ class PCA:
     def __call__(self, items: Items) -> npt.NDArray[np.float32]:
         from sklearn.decomposition import PCA as Fit
 
-        X = Raw()(items)
-        fit = Fit(min(self.dimensions, *X.shape), svd_solver="covariance_eigh")
-        if X.shape[1] > 5_000:
-            fit = Fit(min(self.dimensions, *X.shape), svd_solver="randomized", random_state=0)
-        return np.asarray(fit.fit_transform(X), dtype=np.float32)
+        X = numbers(items, "pca")
+        n, d = X.shape
+        kept = min(self.dimensions, n, d)
+        if n == 1:
+            return np.zeros((1, kept), dtype=np.float32)
+        solver = "randomized"
+        if n < d and n <= 2_000:
+            solver = "full"
+        elif d <= 5_000:
+            solver = "covariance_eigh"
+        fit = Fit(kept, svd_solver=solver, random_state=0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # shares of no variance
+            return np.asarray(fit.fit_transform(X), dtype=np.float32)

@@ -1,84 +1,116 @@
 """The table of embeddings, and the cache of what they computed."""
 
-import hashlib
+import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from inspect import signature
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.data import folders
+from poise.data.embeddings.items import Images, Items, are_texts, content_hash
 from poise.errors import InputError
 from poise.registry import Registry
 
-#: Rows of numbers, or texts.
-Items = npt.NDArray[Any] | Sequence[str]
-#: ``items -> (n, d)`` float32, the same for the same items and parameters.
-Embedding = Callable[[Items], npt.NDArray[np.float32]]
+#: Called with (steps done, steps in all, a few words such as the loss).
+Report = Callable[[int, int, str], None]
+#: ``items -> (n, d)`` float32, the same for the same items and parameters. It may also take
+#: `report`, and `checkpoint`, the path of a file in which to keep what a later call continues from.
+Embedding = Callable[..., npt.NDArray[np.float32]]
 embeddings: Registry[Embedding] = Registry("embedding")
 
 
-def embed(items: Items, name: str = "pca", *, cached: bool = True, **parameters: Any) -> Any:
-    """Features of items, (n, d) float32: rows of numbers (images, flattened) or texts.
+def embed(
+    items: Items,
+    name: str = "pca",
+    *,
+    cached: bool = True,
+    report: Report | None = None,
+    **parameters: Any,
+) -> npt.NDArray[np.float32]:
+    """Features of items, (n, d) float32: rows of numbers (images, flattened), texts, image files.
 
     Kept in the cache folder under the hash of the items, the name and the parameters: asking again
-    costs a read.
+    costs a read. A training that was interrupted goes on where it stopped.
 
     Parameters
     ----------
-    items : (n, ...) array, or a sequence of str
+    items : (n, ...) array, a sequence of str, or what `poise.data.sources.read_items` gives
     name : str
         See ``poise.embeddings()``.
     cached : bool
+    report : callable, optional
+        Called with (done, total, note) by embeddings that take long.
     **parameters
         Of the embedding, such as `dimensions`.
     """
-    try:
-        embedding = embeddings.make(name, **parameters)
-    except TypeError:
-        known = ", ".join(asdict(embeddings.make(name))) or "no parameters"  # type: ignore[call-overload]
-        raise InputError(
-            f"{name} does not take {', '.join(parameters)}: it takes {known}"
-        ) from None
+    embedding = make(name, parameters)
+    if isinstance(items, str):
+        raise InputError("items is one text: give a list of texts, or read a file with read_items")
     if not len(items):
         raise InputError("there are no items to embed")
-    if not isinstance(items, np.ndarray) and not all(isinstance(item, str) for item in items):
-        items = np.asarray(items)
+    if not isinstance(items, (np.ndarray, Images)) and not are_texts(items):
+        items = _as_array(items)
+    offered: dict[str, Any] = {"report": report, "checkpoint": None}
     if not cached:
-        return embedding(items)
+        return embedding(items, **_accepted(embedding, offered))
     path = folders.cache() / "embeddings" / f"{name}-{_key(items, embedding)}.npy"
     if path.is_file():
         try:
-            return np.load(path, allow_pickle=False)
+            X = np.load(path, allow_pickle=False)
+            if X.dtype == np.float32 and X.ndim == 2 and len(X) == len(items):
+                return np.asarray(X)
         except (OSError, ValueError, EOFError):
-            path.unlink()  # damaged: computed again
-    X = embedding(items)
-    folders.keep(path, lambda file: np.save(file, X))
+            pass
+        path.unlink()  # damaged: computed again
+    offered["checkpoint"] = path.with_suffix(".checkpoint")
+    X = embedding(items, **_accepted(embedding, offered))
+    folders.keep(path, lambda file: write_array(file, X))
+    offered["checkpoint"].unlink(missing_ok=True)
     return X
 
 
+def make(name: str, parameters: dict[str, Any]) -> Embedding:
+    """The embedding called `name`; a parameter that it does not have is an `InputError`."""
+    known = [field.name for field in fields(embeddings.factory(name))]  # type: ignore[arg-type]
+    unknown = [parameter for parameter in parameters if parameter not in known]
+    if unknown:
+        raise InputError(
+            f"{name} does not take {', '.join(unknown)}: it takes "
+            f"{', '.join(known) or 'no parameters'}"
+        )
+    return embeddings.make(name, **parameters)
+
+
+def write_array(file: BinaryIO, X: npt.NDArray[Any]) -> None:
+    """The array in NumPy's format; a full disk is an `OSError` that says so."""
+    header = io.BytesIO()
+    X = np.ascontiguousarray(X)
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(X))
+    file.write(header.getbuffer())
+    file.write(X.data)
+
+
+def _accepted(embedding: Embedding, offered: dict[str, Any]) -> dict[str, Any]:
+    """What of `offered` the embedding has a parameter for."""
+    taken = signature(embedding).parameters
+    return {name: value for name, value in offered.items() if name in taken}
+
+
 def _key(items: Items, embedding: Embedding) -> str:
-    """Hash of everything that the result depends on."""
-    digest = hashlib.sha256(json.dumps(asdict(embedding), sort_keys=True).encode())  # type: ignore[call-overload]
-    if isinstance(items, np.ndarray):
-        digest.update(f"{items.dtype.str} {items.shape}".encode())
-        digest.update(np.ascontiguousarray(items).data)
-    else:
-        for text in items:
-            encoded = text.encode()
-            digest.update(len(encoded).to_bytes(8, "little"))
-            digest.update(encoded)
-    return digest.hexdigest()[:32]
+    parameters = asdict(embedding)  # type: ignore[call-overload]
+    if hasattr(embedding, "fingerprint"):  # of files that the result depends on
+        parameters["fingerprint"] = embedding.fingerprint()
+    return content_hash(items, json.dumps(parameters, sort_keys=True))
 
 
-def rows(items: Items, name: str) -> npt.NDArray[Any]:
-    """Items as rows of finite numbers, or an error that says what they are."""
-    array = np.asarray(items)
-    if array.dtype.kind not in "buif":
-        raise InputError(f"{name} is for numbers, and these items are {array.dtype}: use tfidf")
-    array = array.reshape(len(array), -1)
-    if not np.isfinite(array).all():
-        raise InputError("items have NaN or infinite entries: mend or leave out those rows")
-    return array
+def _as_array(items: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(items)
+    except ValueError:
+        raise InputError(
+            "items differ in their number of entries: give rows of equal length, or texts"
+        ) from None

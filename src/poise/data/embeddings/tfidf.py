@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import whole_number
-from poise.data.embeddings.registry import Items, embeddings
+from poise.data.embeddings.items import Items, are_texts
+from poise.data.embeddings.registry import embeddings
 from poise.errors import InputError
 
 
@@ -37,7 +38,7 @@ class TfIdf:
         from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.preprocessing import normalize
 
-        if not all(isinstance(text, str) for text in items):
+        if not are_texts(items):
             raise InputError("tfidf is for texts, and some items are none: use raw or pca")
         vectoriser = TfidfVectorizer(
             ngram_range=(1, 2), max_features=self.words, sublinear_tf=True, dtype=np.float32

@@ -1,0 +1,190 @@
+"""What can be embedded: rows of numbers, texts, image files."""
+
+import hashlib
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.checks import whole_number
+from poise.errors import DataError, InputError, MissingExtraError
+
+
+@dataclass(frozen=True)
+class Images:
+    """Image files in a fixed order: row i of what is made of them belongs to ``paths[i]``.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+    size : int
+        Side of the square that every image is brought to, for embeddings that need equal sizes.
+    colour : bool
+        Three numbers per pixel instead of one.
+    """
+
+    paths: tuple[Path, ...]
+    size: int = 64
+    colour: bool = False
+
+    def __post_init__(self) -> None:
+        whole_number(self.size, "size", 2)
+        if self.size > 4096:
+            raise InputError(f"size is {self.size}: give at most 4096 pixels a side")
+        if not isinstance(self.colour, bool):
+            raise InputError(f"colour is {self.colour!r}: it must be True or False")
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def pictures(self) -> Iterator[Any]:
+        """Each image as a Pillow image in RGB, upright, in its own size."""
+        return (_open(path, None) for path in self.paths)
+
+    def array(self) -> npt.NDArray[np.uint8]:
+        """All images in one size, (n, size, size), or (n, size, size, 3) in colour."""
+        shape = (len(self), self.size, self.size) + ((3,) if self.colour else ())
+        array = np.empty(shape, dtype=np.uint8)
+        for i, path in enumerate(self.paths):
+            picture = _open(path, self.size)
+            picture = picture if self.colour else picture.convert("L")
+            array[i] = np.asarray(picture.resize((self.size, self.size), reducing_gap=3.0))
+        return array
+
+
+#: Rows of numbers, texts, or image files.
+Items = npt.NDArray[Any] | Sequence[str] | Images
+
+
+def extra(module: str, name: str, purpose: str) -> Any:
+    """An optional library, or the one line that says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        library = module.split(".")[0]
+        raise MissingExtraError(
+            f"{purpose} needs {library}, which is not installed: pip install 'poise[{name}]'"
+        ) from None
+
+
+def are_texts(items: Items) -> TypeGuard[Sequence[str]]:
+    """Whether items are a sequence of str."""
+    return not isinstance(items, (np.ndarray, Images)) and all(
+        isinstance(item, str) for item in items
+    )
+
+
+def content_hash(items: Items, parameters: str) -> str:
+    """Hash of items and parameters: everything that a result depends on."""
+    digest = hashlib.sha256(parameters.encode())
+    if isinstance(items, np.ndarray):
+        digest.update(f"{items.dtype.str} {items.shape}".encode())
+        digest.update(np.ascontiguousarray(items).data)
+    elif isinstance(items, Images):
+        digest.update(f"images {items.size} {items.colour}".encode())
+        for path in items.paths:
+            try:
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+            except OSError as error:
+                raise DataError(f"{path} cannot be read ({error.strerror})") from None
+    else:
+        for text in items:
+            encoded = text.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "little"))
+            digest.update(encoded)
+    return digest.hexdigest()[:32]
+
+
+def rows(items: Items, name: str) -> npt.NDArray[Any]:
+    """Items as rows of finite numbers, or an error that says what they are."""
+    array = items.array() if isinstance(items, Images) else np.asarray(items)
+    if array.dtype.kind not in "buif":
+        raise InputError(
+            f"{name} is for numbers, and these items are {array.dtype}: use tfidf or text-encoder"
+        )
+    array = array.reshape(len(array), -1)
+    if not array.shape[1]:
+        raise InputError("items have no numbers: expected at least one per item")
+    if not np.isfinite(array).all():
+        raise InputError("items have NaN or infinite entries: mend or leave out those rows")
+    return array
+
+
+def numbers(items: Items, name: str) -> npt.NDArray[np.float32]:
+    """Items as rows of float32, as they are; bytes become 0 to 1."""
+    X = rows(items, name)
+    scale = np.float32(255) if X.dtype == np.uint8 else np.float32(1)
+    return np.asarray(X.astype(np.float32) / scale)
+
+
+def shares(X: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Numbers as shares, 0 to 1: bytes by 255, others by their least and largest if they exceed it.
+
+    One scale for all features, so that a pixel that hardly varies is not blown up.
+    """
+    if X.dtype == np.uint8:
+        return np.asarray(X, dtype=np.float32) / np.float32(255)
+    least, most = float(X.min()), float(X.max())
+    if least >= 0 and most <= 1:
+        return np.asarray(X, dtype=np.float32)
+    if most == least:
+        return np.zeros(X.shape, dtype=np.float32)
+    # In halves, because most - least may be more than a float64 can hold.
+    scaled = (X / 2.0 - least / 2) / (most / 2 - least / 2)
+    return np.asarray(scaled, dtype=np.float32)
+
+
+def as_images(
+    items: Items, name: str, height: int | None = None, width: int | None = None
+) -> npt.NDArray[np.float32]:
+    """Items as images with values from 0 to 1, (n, height, width) or (n, height, width, 3).
+
+    Rows of numbers need `height` and `width` unless their length is a square.
+    """
+    array = items.array() if isinstance(items, Images) else np.asarray(items)
+    X = shares(rows(array, name))
+    n, d = X.shape
+    if height is None and width is None:
+        if array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3)):
+            return X.reshape(array.shape[:3] if d == math.prod(array.shape[1:3]) else array.shape)
+        height = width = math.isqrt(d)
+        if height * height != d:
+            raise InputError(
+                f"{d} numbers an item are no square image: give height and width, or use pca"
+            )
+    if height is None or width is None:
+        given = height or width or 1
+        height, width = height or d // given, width or d // given
+    if height * width not in (d, d // 3 if d % 3 == 0 else d):
+        raise InputError(f"{height} x {width} are not the {d} numbers of an item: check both")
+    return X.reshape((n, height, width) if height * width == d else (n, height, width, 3))
+
+
+def _open(path: Path, size: int | None) -> Any:
+    """One image as Pillow reads it, in RGB and upright; at `size` a JPEG is decoded no larger."""
+    pillow = extra("PIL.Image", "image", "reading images")
+    operations = import_module("PIL.ImageOps")
+    try:
+        with warnings.catch_warnings():
+            # Pillow refuses by itself what unpacks to more than 179 million pixels.
+            warnings.simplefilter("ignore")
+            with pillow.open(path) as picture:
+                if size is not None:
+                    picture.draft("RGB", (2 * size, 2 * size))
+                picture.load()
+                if picture.mode.startswith("I"):  # 16 bits a pixel, which convert() would clip
+                    high_bytes = np.asarray(picture).astype(np.int64) >> 8
+                    picture = pillow.fromarray(np.clip(high_bytes, 0, 255).astype(np.uint8))
+                return operations.exif_transpose(picture).convert("RGB")
+    except pillow.DecompressionBombError:
+        raise DataError(f"{path} would unpack to far too many pixels: leave it out") from None
+    except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, KeyError, IndexError) as e:
+        reason = getattr(e, "strerror", None) or "damaged, truncated or no image"
+        raise DataError(f"{path} cannot be read ({reason}): mend it or leave it out") from None
