@@ -65,20 +65,23 @@ class S2:
             return chance
         known = np.full(n, -1)  # class of labelled nodes
         known[nodes] = snapshot.labels.codes
-        x = np.repeat(np.arange(n, dtype=np.int32), np.diff(W.indptr))
-        y = W.indices
-        usable = snapshot.candidates | (known >= 0)
-        cut = (known[x] >= 0) & (known[y] >= 0) & (known[x] != known[y])
-        kept = usable[x] & usable[y] & ~cut
         # Weights may be as small as the smallest float; a length must stay finite to be one.
         lengths = np.ones(W.nnz) if self.length == "hops" else 1.0 / np.maximum(W.data, 1e-150)
-        x, y, lengths = x[kept], y[kept], lengths[kept]
-        paths = sparse.csr_array((lengths, (x, y)), shape=W.shape)
+        usable = snapshot.candidates | (known >= 0)
+        if not usable.all():
+            lengths[~(np.repeat(usable, np.diff(W.indptr)) & usable[W.indices])] = np.inf
+        for node in nodes:  # edges that are cut
+            row = slice(W.indptr[node], W.indptr[node + 1])
+            other = known[W.indices[row]]
+            lengths[row][(other >= 0) & (other != known[node])] = np.inf
+        paths = sparse.csr_array((lengths, W.indices, W.indptr), shape=W.shape)
         d, before, source = dijkstra(paths, indices=nodes, min_only=True, return_predecessors=True)
         region = np.where(source >= 0, known[np.maximum(source, 0)], -1)
-        crossing = (region[x] >= 0) & (region[y] >= 0) & (region[x] != region[y])
-        x, y = x[crossing], y[crossing]
-        totals = d[x] + lengths[crossing] + d[y]
+        near, far = np.repeat(region, np.diff(W.indptr)), region[W.indices]
+        edge = np.flatnonzero((near != far) & (near >= 0) & (far >= 0) & np.isfinite(lengths))
+        x = np.searchsorted(W.indptr, edge, side="right") - 1
+        y = W.indices[edge]
+        totals = d[x] + lengths[edge] + d[y]
         if len(totals) == 0:
             return chance
         shortest = int(np.argmin(totals))
