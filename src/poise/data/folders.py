@@ -32,15 +32,19 @@ def cache() -> Path:
 
 def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file of the cache, whole or not at all."""
-    part = path.with_name(path.name + ".part")
+    # A name of its own: another process may be writing the same file at this moment.
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            write(file)
-        part.replace(path)
+        try:
+            with part.open("wb") as file:
+                write(file)
+            part.replace(path)
+        except BaseException:  # an interruption too leaves nothing behind
+            with suppress(OSError):
+                part.unlink()
+            raise
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise DataError(
             f"cannot write {path.parent} ({error.strerror}): make room, or set POISE_CACHE to "
             "another folder"
