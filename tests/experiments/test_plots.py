@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.errors import InputError
+from poise.experiments.experiment import Method
+from poise.experiments.paper import EXPERIMENTS
 from poise.experiments.plots import (
     HEIGHT,
     LEFT,
@@ -14,11 +16,14 @@ from poise.experiments.plots import (
     WIDTH,
     Axis,
     Series,
+    Style,
+    key,
     legend,
     line_chart,
     percent,
     ticks,
 )
+from poise.experiments.report.styles import STYLES, styles_of
 
 
 def chart(*series: Series, y: Axis | None = None) -> ElementTree.Element:
@@ -123,3 +128,67 @@ def test_no_colour_is_fixed() -> None:
         y=Axis("y", 0, 1),
     )
     assert not re.search(r"(fill|stroke)=|#[0-9a-f]{3}|style=", text)
+
+
+def test_a_series_may_bring_its_looks() -> None:
+    style = Style(9, "5 5", "plus")
+    svg = chart(
+        Series("a", [0, 10], [0, 1], marked=[10], style=style), Series("b", [0, 10], [1, 0])
+    )
+    first, second = [path for path in svg.iter("path") if "line" in path.get("class", "")]
+    assert (first.get("class"), first.get("stroke-dasharray")) == ("line c9", "5 5")
+    assert second.get("class") == "line c1"  # by its place
+    assert "c9" in legend(["a"], [style])
+
+
+@pytest.mark.parametrize(
+    "marker", ["circle", "square", "diamond", "triangle", "down", "plus", "cross"]
+)
+def test_markers_are_drawn_about_their_point(marker: str) -> None:
+    drawn = ElementTree.fromstring(key(Style(0, "", marker)))
+    assert [len(group) for group in drawn.iter("g")] == [1]
+
+
+def test_many_lines_have_fainter_bands() -> None:
+    few = chart(*[Series(name, [0, 10], [0, 1]) for name in "abcd"])
+    many = chart(*[Series(name, [0, 10], [0, 1]) for name in "abcde"])
+    assert (few.get("class"), many.get("class")) == ("chart", "chart many")
+
+
+def test_methods_that_share_a_chart_differ() -> None:
+    for experiment in EXPERIMENTS.values():
+        styles = styles_of(experiment.methods)
+        by_group = {
+            group: [m.name for m in experiment.methods if m.group == group]
+            for group in ("paper", "subsets", "policies", "others")
+        }
+        charts = [
+            by_group["paper"] + by_group["subsets"],
+            ["norm", "random", *by_group["others"]],
+            ["norm", *(name for name in by_group["policies"] if "decay" not in name)],
+            ["norm-decay", *(name for name in by_group["policies"] if "decay" in name)],
+        ]
+        for shown in charts:
+            looks = [styles[name] for name in shown if name in styles]
+            assert len({style.colour for style in looks}) == len(looks), shown
+            assert len({(style.dashes, style.marker) for style in looks}) == len(looks), shown
+
+
+def test_no_two_methods_look_the_same() -> None:
+    assert len(set(STYLES.values())) == len(STYLES)
+
+
+def test_a_method_looks_the_same_in_every_experiment() -> None:
+    found: dict[str, set[Style]] = {}
+    for experiment in EXPERIMENTS.values():
+        for name, style in styles_of(experiment.methods).items():
+            found.setdefault(name, set()).add(style)
+    assert {len(styles) for styles in found.values()} == {1}
+
+
+def test_unknown_methods_get_looks_by_their_order() -> None:
+    mine = [Method(f"mine-{i}") for i in range(6)]
+    styles = styles_of([*mine, Method("norm")])
+    assert styles == styles_of([Method("norm"), *mine])
+    assert len(set(styles.values())) == 7
+    assert styles["norm"] == STYLES["norm"]

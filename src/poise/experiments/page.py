@@ -8,9 +8,14 @@ from importlib.resources import files
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def page(title: str, *parts: str) -> str:
-    """A whole page of `parts` (HTML) under `title` (plain text)."""
-    style = files("poise.experiments").joinpath("page.css").read_text(encoding="utf-8")
+def sheet(name: str) -> str:
+    """A style sheet of this package."""
+    return files("poise.experiments").joinpath(name).read_text(encoding="utf-8")
+
+
+def page(title: str, *parts: str, sheets: Sequence[str] = ()) -> str:
+    """A whole page of `parts` (HTML) under `title` (plain text); `sheets` are more style sheets."""
+    style = "\n".join(sheet(name) for name in ("charts.css", "page.css", *sheets))
     return "\n".join(
         [
             "<!doctype html>",

@@ -21,8 +21,24 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 14, 36, 50
 DASHES = ("", "7 4", "2 3", "9 3 2 3")
 MARKERS = ("circle", "square", "diamond", "triangle")
 N_COLOURS = 8
+# More lines than this have fainter bands, so that what lies below stays visible.
+FEW = 4
 
 Format = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Style:
+    """The looks of a line: a colour of the style sheet (``c0``, ``c1``, ...), dashes, a marker."""
+
+    colour: int
+    dashes: str
+    marker: str
+
+
+def style_at(place: int) -> Style:
+    """The looks of the series at a place, for lines that have none of their own."""
+    return Style(place % N_COLOURS, DASHES[place % len(DASHES)], MARKERS[place % len(MARKERS)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +52,8 @@ class Series:
     high: ArrayLike | None = None
     marked: ArrayLike = ()
     """Values of `x` that get a marker; the marker tells its value when pointed at."""
+    style: Style | None = None
+    """Its looks; those of its place among the series by default."""
 
 
 @dataclass(frozen=True)
@@ -83,40 +101,48 @@ def line_chart(series: Sequence[Series], *, title: str, description: str, x: Axi
         share = (np.asarray(values, dtype=np.float64) - y.low) / (y.high - y.low)
         return TOP + (1 - np.clip(share, 0, 1)) * (HEIGHT - TOP - BOTTOM)
 
+    styles = [one.style or style_at(place) for place, one in enumerate(series)]
+    many = " many" if len(series) > FEW else ""
     parts = [
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg class="chart{many}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(title)}. {escape(description)}">',
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
         *_frame(x, y, across, down),
     ]
-    for place, one in enumerate(series):
+    for style, one in zip(styles, series, strict=True):
         if one.low is not None and one.high is not None:
             edge = np.concatenate([across(one.x), across(one.x)[::-1]])
             depth = np.concatenate([down(one.high), down(one.low)[::-1]])
-            parts.append(f'<path class="band c{place % N_COLOURS}" d="{_path(edge, depth)}Z"/>')
-    for place, one in enumerate(series):
+            parts.append(f'<path class="band c{style.colour}" d="{_path(edge, depth)}Z"/>')
+    for style, one in zip(styles, series, strict=True):
         # Points in a light ring stay legible where lines cross, so they come after all the bands.
         parts.append(
-            f'<path class="line c{place % N_COLOURS}" {_dashes(place)}'
+            f'<path class="line c{style.colour}" {_dashes(style)}'
             f'd="{_path(across(one.x), down(one.y))}"/>'
         )
         for at, value in _marked(one):
             parts.append(
-                f'<g class="point c{place % N_COLOURS}">'
+                f'<g class="point c{style.colour}">'
                 f"<title>{escape(one.name)}: {y.format(value)} at {x.format(at)}</title>"
-                f"{_marker(place, float(across(at)), float(down(value)))}</g>"
+                f"{_marker(style, float(across(at)), float(down(value)))}</g>"
             )
     return "".join([*parts, "</svg>"])
 
 
-def legend(names: Sequence[str]) -> str:
+def key(style: Style) -> str:
+    """A short piece of a line, as it is drawn in charts."""
+    return (
+        '<svg class="key" viewBox="0 0 34 12" aria-hidden="true">'
+        f'<path class="line c{style.colour}" {_dashes(style)}d="M0 6H34"/>'
+        f'<g class="point c{style.colour}">{_marker(style, 17, 6)}</g></svg>'
+    )
+
+
+def legend(names: Sequence[str], styles: Sequence[Style] | None = None) -> str:
     """The key to a chart's lines, in the order of the series, as an HTML list."""
+    looks = styles or [style_at(place) for place in range(len(names))]
     entries = (
-        f'<li><svg class="key" viewBox="0 0 34 12" aria-hidden="true">'
-        f'<path class="line c{place % N_COLOURS}" {_dashes(place)}d="M0 6H34"/>'
-        f'<g class="point c{place % N_COLOURS}">{_marker(place, 17, 6)}</g></svg>'
-        f"{escape(name)}</li>"
-        for place, name in enumerate(names)
+        f"<li>{key(style)}{escape(name)}</li>" for name, style in zip(names, looks, strict=True)
     )
     return f'<ul class="legend">{"".join(entries)}</ul>'
 
@@ -169,18 +195,29 @@ def _path(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
     return "M" + "L".join(points)
 
 
-def _dashes(place: int) -> str:
-    dashes = DASHES[place % len(DASHES)]
-    return f'stroke-dasharray="{dashes}" ' if dashes else ""
+def _dashes(style: Style) -> str:
+    return f'stroke-dasharray="{style.dashes}" ' if style.dashes else ""
 
 
-def _marker(place: int, x: float, y: float) -> str:
-    match MARKERS[place % len(MARKERS)]:
+def _marker(style: Style, x: float, y: float) -> str:
+    match style.marker:
         case "circle":
             return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
         case "square":
             return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7"/>'
         case "diamond":
             return f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5-5Z"/>'
+        case "down":
+            return f'<path d="M{x:.1f} {y + 5:.1f}l5-9h-10Z"/>'
+        case "plus":
+            return (
+                f'<path d="M{x - 1.8:.1f} {y - 5.2:.1f}h3.6v3.4h3.4v3.6h-3.4v3.4h-3.6v-3.4h-3.4'
+                'v-3.6h3.4Z"/>'
+            )
+        case "cross":
+            return (
+                f'<path d="M{x - 5:.1f} {y - 2.6:.1f}l2.4-2.4 2.6 2.6 2.6-2.6 2.4 2.4-2.6 2.6 '
+                '2.6 2.6-2.4 2.4-2.6-2.6-2.6 2.6-2.4-2.4 2.6-2.6Z"/>'
+            )
         case _:
             return f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10Z"/>'

@@ -35,7 +35,7 @@ THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
     "sm": ("unc_sampling", {"unc_method": "smallest_margin"}),
     "vopt-truncated": ("var_opt", {}),
     "sigmaopt-truncated": ("sigma_opt", {}),
-    "mcvopt": ("model_change_var_opt", {}),
+    "mcvopt-truncated": ("model_change_var_opt", {}),
 }
 
 

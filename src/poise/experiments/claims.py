@@ -1,0 +1,238 @@
+"""The paper's claims, each judged by the records: holds, does not hold, cannot be tested here.
+
+Every claim comes with the rule that decides it (:mod:`poise.experiments.rules`) and the numbers
+behind it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from poise.experiments import rules
+from poise.experiments.paper import EXPERIMENTS, SUBSET
+from poise.experiments.records import Records
+from poise.experiments.rules import TRIALS, Rule, Untestable
+
+#: Seconds a query that the paper reports for V-Opt on 500 candidates; a factor either way is like.
+SLOW, FACTOR = 360.0, 2.0
+LARGE = ("mnist", "fashionmnist", "emnist", "mnist-imb", "fashionmnist-imb", "emnist-vcd")
+
+
+class Verdict(Enum):
+    """What the records say of a claim."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    UNTESTED = "cannot be tested here"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim as it was judged.
+
+    Attributes
+    ----------
+    number : which of the paper's seven
+    about : the experiment, or what was timed
+    statement : what the paper says, in our words
+    rule : when it holds
+    numbers : what was measured, or why nothing could be
+    differs : in what these records are not the paper's setting; may be empty
+    """
+
+    number: int
+    about: str
+    statement: str
+    rule: str
+    verdict: Verdict
+    numbers: str
+    differs: str = ""
+
+
+@dataclass(frozen=True)
+class _Test:
+    number: int
+    about: str
+    statement: str
+    rule: str
+    judge: Rule
+
+
+def judge(records: Sequence[Records], timings: Mapping[str, float] | None = None) -> list[Claim]:
+    """All claims, in the paper's order.
+
+    Parameters
+    ----------
+    records : of the experiments that were run
+    timings : seconds a query of the forms on 500 candidates, by the method's name
+    """
+    known = {one.experiment.name: one for one in records}
+    claims = []
+    for test in _tests():
+        one = known.get(test.about)
+        try:
+            if one is None:
+                raise Untestable(f"there are no records of {test.about}")
+            good, numbers = test.judge(one)
+            verdict = Verdict.HOLDS if good else Verdict.FAILS
+        except Untestable as reason:
+            verdict, numbers = Verdict.UNTESTED, f"{reason}."
+        differs = differences(one) if one is not None and verdict != Verdict.UNTESTED else ""
+        said = (test.number, test.about, test.statement, test.rule)
+        claims.append(Claim(*said, verdict, _sentence(numbers), differs))
+    return claims + _timed(records, timings or {})
+
+
+def differences(records: Records) -> str:
+    """In what the records differ from the paper's setting, as a sentence; empty if in nothing."""
+    experiment = records.experiment
+    original = EXPERIMENTS.get(experiment.name)
+    found = []
+    if original is not None and experiment.budget != original.budget:
+        found.append(f"{experiment.budget} questions, the paper has {original.budget}")
+    if len(experiment.seeds) < TRIALS:
+        found.append(f"{len(experiment.seeds)} trials, the paper has {TRIALS}")
+    note = str(records.about.get("note") or "")
+    if note:
+        found.append(note)
+    if experiment.embedding == "vae" and "authors' own" not in note:
+        found.append("the autoencoder is not the one that the authors trained")
+    return _sentence("; ".join(found) + ".") if found else ""
+
+
+# The claims -----------------------------------------------------------------------------------
+
+
+def _tests() -> list[_Test]:
+    significantly = "by area under the accuracy curve, trial by trial, with 95% confidence"
+    return [
+        _Test(
+            1,
+            "blobs",
+            "Smallest margin (SM) stays at about 62% accuracy: it exploits before it has explored.",
+            f"The mean final accuracy is within {100 * rules.NEAR:.0f} points of 62%, or its 95% "
+            "interval holds 62%.",
+            rules.sm_on_blobs,
+        ),
+        _Test(
+            1,
+            "blobs",
+            "Norm and Norm, τ → 0 reach every cluster.",
+            "Every trial of both has a label in all clusters at its end.",
+            rules.all_clusters,
+        ),
+        *(
+            _Test(
+                2,
+                "box",
+                f"Norm with a fixed τ levels off below {title}.",
+                "Its final accuracy is lower, trial by trial, with 95% confidence.",
+                rules.ends_below("norm", other),
+            )
+            for other, title in (("sm", "SM"), ("norm-decay", "Norm, τ → 0"))
+        ),
+        *(
+            _Test(
+                3,
+                "isolet",
+                f"SM, choosing in {model}, is worse than asking at random.",
+                f"It is lower {significantly}.",
+                rules.area_below(method, "random"),
+            )
+            for method, model in (("sm", "PWLL"), ("sm-laplace", "Laplace learning"))
+        ),
+        _Test(
+            3,
+            "isolet",
+            "Norm, τ → 0 finds the clusters faster than V-Opt.",
+            "Its area under the curve of clusters found is larger, trial by trial, with 95% "
+            "confidence.",
+            rules.explores_faster,
+        ),
+        _Test(
+            3,
+            "isolet",
+            "Norm, τ → 0 is about as accurate as V-Opt.",
+            f"Their mean areas differ by less than {100 * rules.LIKE:.0f} points.",
+            rules.alike,
+        ),
+        *(
+            _Test(
+                4,
+                name,
+                f"Norm and Norm, τ → 0 are best in {what}.",
+                "No other method of the paper is above either by area under that curve, trial by "
+                "trial, with 95% confidence; one that is ahead by a point or more without that "
+                "confidence leaves it open.",
+                rules.best(explored=what == "exploration"),
+            )
+            for name in LARGE
+            for what in ("accuracy", "exploration")
+        ),
+        *(
+            test
+            for name in ("mnist", "fashionmnist")
+            for test in (
+                _Test(
+                    5,
+                    name,
+                    "V-Opt with a truncated spectrum is poor beside V-Opt without truncation.",
+                    f"It is lower {significantly}; compared with the form on 500 candidates, or "
+                    "on all points where that was not run.",
+                    rules.truncated_is_poor,
+                ),
+                _Test(
+                    5,
+                    name,
+                    "V-Opt with a truncated spectrum asks one cluster too often.",
+                    "The share of its questions in the cluster asked most is at least "
+                    f"{rules.OVERSAMPLED:g} times Random's.",
+                    rules.oversampled,
+                ),
+            )
+        ),
+        *(
+            _Test(
+                6,
+                name,
+                "The policies KDE and proportional change little.",
+                f"No mean area differs from that of max by {100 * rules.LITTLE:.0f} point or more; "
+                "one that does, without 95% confidence, leaves it open.",
+                rules.policies_change_little,
+            )
+            for name in ("mnist", "fashionmnist", "emnist")
+        ),
+    ]
+
+
+def _timed(records: Sequence[Records], timings: Mapping[str, float]) -> list[Claim]:
+    """Claim 7: one verdict for everything that was timed."""
+    measured = dict(timings) or {
+        one.experiment.name: float(np.median(one.seconds("vopt-subset")))
+        for one in records
+        if one.seeds("vopt-subset")
+    }
+    titles = {method.name: method.title for method in SUBSET}
+    said = (
+        "A form on 500 random candidates takes about 6 minutes a query.",
+        f"The seconds a query are within a factor of {FACTOR:g} of {SLOW:g}.",
+    )
+    if not measured:
+        return [Claim(7, "V-Opt (Full)", *said, Verdict.UNTESTED, "It was not timed.")]
+    return [
+        Claim(
+            7,
+            titles.get(name, name),
+            *said,
+            Verdict.HOLDS if SLOW / FACTOR <= seconds <= SLOW * FACTOR else Verdict.FAILS,
+            f"{seconds:,.{0 if seconds >= 100 else 2}f} seconds a query here.",
+            "Another machine and other code than the authors'.",
+        )
+        for name, seconds in measured.items()
+    ]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,167 @@
+"""What the records of an experiment come to: one number per trial, and what the trials say."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.experiments.experiment import Experiment
+from poise.experiments.records import Records
+from poise.experiments.summary import mean_band, steps_to_reach
+
+MARKS = (0.90, 0.95)
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over trials and its 95% confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+    trials: int
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+
+def estimate(values: ArrayLike) -> Estimate:
+    """The mean of (trials,) values with Student's interval; one trial has none."""
+    column = np.asarray(values, dtype=np.float64)[:, None]
+    band = mean_band(column)
+    return Estimate(float(band.mean[0]), float(band.low[0]), float(band.high[0]), len(column))
+
+
+def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Estimate:
+    """The mean of `first` minus `second` over the trials, by seed, that both have.
+
+    Trials with one seed begin with the same labels, so that the difference within a trial varies
+    less than either value does.
+    """
+    return estimate([first[seed] - second[seed] for seed in first if seed in second])
+
+
+def area(curves: ArrayLike) -> NDArray[np.float64]:
+    """(trials,) area under each curve: its mean over the questions, the start left out."""
+    values = np.asarray(curves, dtype=np.float64)
+    mean: NDArray[np.float64] = values[:, 1:].mean(axis=1)
+    return mean
+
+
+def final(curves: ArrayLike) -> NDArray[np.float64]:
+    """(trials,) where each curve ends."""
+    values = np.asarray(curves, dtype=np.float64)
+    return values[:, -1]
+
+
+def labels_to_reach(curves: ArrayLike, mark: float, given: ArrayLike) -> float:
+    """Labels that the median trial needed to reach `mark`, those `given` at the start included.
+
+    A trial that never got there counts as infinite.
+    """
+    return float(np.median(steps_to_reach(curves, mark) + np.asarray(given)))
+
+
+def most_asked(records: Records, method: str) -> NDArray[np.float64]:
+    """(trials,) share of the questions that fell into the cluster asked most, in each trial."""
+    shares = []
+    for rows in records.of(method):
+        _, counts = np.unique([row["cluster"] for row in rows[1:]], return_counts=True)
+        shares.append(counts.max() / counts.sum())
+    return np.array(shares)
+
+
+def given(records: Records, method: str) -> NDArray[np.int64]:
+    """(trials,) labels at the start."""
+    return np.array([len(rows[0]["initial"]) for rows in records.of(method)], dtype=np.int64)
+
+
+def by_seed(records: Records, method: str, values: ArrayLike) -> dict[int, float]:
+    """(trials,) values of a method by the seeds of its trials."""
+    return dict(zip(records.seeds(method), map(float, np.asarray(values)), strict=True))
+
+
+def paper_model(experiment: Experiment) -> str:
+    """The evaluation model in which the paper reports: Laplace learning on isolet, else PWLL."""
+    wanted = "laplace" if experiment.name == "isolet" else "pwll"
+    return wanted if wanted in experiment.evaluate else experiment.evaluate[0]
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A method in an evaluation model; None where a mark was never reached."""
+
+    experiment: str
+    method: str
+    group: str
+    model: str
+    trials: int
+    questions: int
+    area: float
+    area_low: float
+    area_high: float
+    final: float
+    final_low: float
+    final_high: float
+    balanced_final: float
+    labels_to_90: float | None
+    labels_to_95: float | None
+    labels_to_all_clusters: float | None
+    seconds_per_question: float
+
+
+def summary_rows(records: Records) -> list[SummaryRow]:
+    """Every method in every evaluation model."""
+    rows = []
+    for method in records.methods:
+        start = given(records, method.name)
+        clusters = labels_to_reach(records.explored(method.name), 1.0, start)
+        for model in records.experiment.evaluate:
+            curves = records.accuracy(method.name, model)
+            areas, ends = estimate(area(curves)), estimate(final(curves))
+            balanced = records.accuracy(method.name, model, balanced=True)
+            rows.append(
+                SummaryRow(
+                    experiment=records.experiment.name,
+                    method=method.name,
+                    group=method.group,
+                    model=model,
+                    trials=len(curves),
+                    questions=records.experiment.budget,
+                    area=areas.mean,
+                    area_low=areas.low,
+                    area_high=areas.high,
+                    final=ends.mean,
+                    final_low=ends.low,
+                    final_high=ends.high,
+                    balanced_final=float(final(balanced).mean()),
+                    labels_to_90=_or_none(labels_to_reach(curves, MARKS[0], start)),
+                    labels_to_95=_or_none(labels_to_reach(curves, MARKS[1], start)),
+                    labels_to_all_clusters=_or_none(clusters),
+                    seconds_per_question=float(np.median(records.seconds(method.name))),
+                )
+            )
+    return rows
+
+
+def summary_csv(rows: Iterable[SummaryRow]) -> str:
+    """The rows as CSV: one header, plain numbers, empty where a mark was never reached."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(SummaryRow)])
+    writer.writerows(_plain(astuple(row)) for row in rows)
+    return text.getvalue()
+
+
+def _plain(cells: Sequence[object]) -> list[object]:
+    return [f"{round(c, DIGITS):.10g}" if isinstance(c, float) else c for c in cells]
+
+
+def _or_none(labels: float) -> float | None:
+    return labels if np.isfinite(labels) else None

@@ -1,0 +1,252 @@
+"""The figures of a report: as parts of its page, and as files of their own."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from textwrap import wrap
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.experiments.heatmaps import HeatMap
+from poise.experiments.metrics import given
+from poise.experiments.page import sheet
+from poise.experiments.plots import HEIGHT, WIDTH, Axis, Series, Style, key, line_chart, percent
+from poise.experiments.records import Records
+from poise.experiments.report.planes import LEVELS, Panel, colours
+from poise.experiments.summary import mean_band
+
+MARGIN, LINE = 20, 22
+#: Points of a curve that are drawn at most; more would only make the file larger.
+DRAWN = 200
+#: Characters in a line of a note below a chart.
+CHARACTERS = 64
+#: Marked points of a curve.
+MARKED = 6
+
+Curves = Callable[[str], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: `html` for the page, and `svg`, a whole file, under `name`."""
+
+    name: str
+    html: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a chart draws: a name, looks, and the trials' curves of shape (trials, budget + 1)."""
+
+    name: str
+    style: Style
+    labels: NDArray[np.int64]
+    trials: NDArray[np.float64]
+
+
+def method_lines(
+    records: Records, methods: Iterable[str], styles: Mapping[str, Style], curves: Curves
+) -> list[Line]:
+    """Lines of the methods that have finished trials."""
+    titles = {method.name: method.title for method in records.methods}
+    return [
+        Line(titles[name], styles[name], _labels(records, name), curves(name))
+        for name in methods
+        if name in titles
+    ]
+
+
+def chart_figure(
+    name: str,
+    lines: Sequence[Line],
+    *,
+    heading: str,
+    y: str,
+    title: str,
+    caption: str = "",
+    note: str = "",
+) -> Figure:
+    """Mean curves with their bands, over the number of labels.
+
+    `caption` is for the page; `note`, what to know about the data, for the file.
+    """
+    means = np.concatenate([line.trials.mean(axis=0) for line in lines])
+    lowest = float(np.floor(10 * min(means.min(), 0.9)) / 10)
+    last = max(int(line.labels[-1]) for line in lines)
+    spoken = "; ".join(
+        f"{line.name}: {percent(line.trials[:, -1].mean())} at the end, "
+        f"{percent(line.trials[:, 1:].mean())} on average"
+        for line in lines
+    )
+    chart = line_chart(
+        [_series(line, place, len(lines)) for place, line in enumerate(lines)],
+        title=title,
+        description=f"{spoken}.",
+        x=Axis("Number of labels", 0, last),
+        y=Axis(y, max(lowest, 0.0), 1, percent),
+    )
+    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    html = f"<figure><h4>{escape(heading)}</h4>{chart}{below}</figure>"
+    return Figure(name, html, _chart_file(title, lines, chart, note))
+
+
+def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figure:
+    """One picture of the plane."""
+    html = (
+        f'<figure class="square"><h4>{escape(heading)}</h4>{panel.svg()}'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+    side = 480
+    inner = panel.svg(f'x="{MARGIN}" y="{MARGIN + LINE}" width="{side}" height="{side}" ')
+    return Figure(
+        name, html, _file(side + 2 * MARGIN, side + 2 * MARGIN + LINE, panel.title, inner)
+    )
+
+
+def heat_map_figure(
+    name: str, maps: Sequence[HeatMap], panels: Sequence[Panel], *, title: str
+) -> Figure:
+    """Heat maps in rows of a method each, from the first stage to the last."""
+    stages = list(dict.fromkeys(one.answers for one in maps))
+    methods = list(dict.fromkeys(one.method.title for one in maps))
+    cells = dict(zip([(m.method.title, m.answers) for m in maps], panels, strict=True))
+    rows = "".join(
+        f'<h4>{escape(method)}</h4><div class="maps">'
+        + "".join(
+            f"<figure>{cells[method, stage].svg()}"
+            f"<figcaption>{escape(_stage(stage))}</figcaption></figure>"
+            for stage in stages
+        )
+        + "</div>"
+        for method in methods
+    )
+    html = f'<div class="heat">{rows}{_scale_html()}</div>'
+    side, gap = 300, 12
+    parts = []
+    for column, stage in enumerate(stages):
+        at = MARGIN + column * (side + gap)
+        parts.append(_text(at, MARGIN + 2 * LINE, _stage(stage), "tick"))
+    top = MARGIN + 2 * LINE + gap
+    for method in methods:
+        parts.append(_text(MARGIN, top + 12, method, "label"))
+        top += LINE
+        for column, stage in enumerate(stages):
+            at = MARGIN + column * (side + gap)
+            placed = f'x="{at}" y="{top}" width="{side}" height="{side}" '
+            parts.append(cells[method, stage].svg(placed))
+        top += side + gap
+    parts.append(_scale_svg(MARGIN, top + 4))
+    width = 2 * MARGIN + len(stages) * (side + gap) - gap
+    return Figure(name, html, _file(width, top + LINE + MARGIN, title, "".join(parts)))
+
+
+def _series(line: Line, place: int, places: int) -> Series:
+    band = mean_band(line.trials)
+    steps = np.unique(
+        np.rint(np.linspace(0, len(line.labels) - 1, min(len(line.labels), DRAWN + 1)))
+    ).astype(np.int64)
+    # Markers of different lines stand at different places, or they would hide one another.
+    first = (place + 0.5) / places
+    marked = steps[
+        np.unique(np.rint((np.arange(MARKED) + first) / MARKED * (len(steps) - 1)).astype(int))
+    ]
+    low, high = np.clip(band.low, 0, 1), np.clip(band.high, 0, 1)
+    return Series(
+        line.name,
+        line.labels[steps],
+        band.mean[steps],
+        low[steps],
+        high[steps],
+        line.labels[marked],
+        line.style,
+    )
+
+
+def _labels(records: Records, method: str) -> NDArray[np.int64]:
+    """Labels after each question; all trials of an experiment begin with as many."""
+    return int(given(records, method)[0]) + np.arange(records.experiment.budget + 1)
+
+
+def _stage(answers: int) -> str:
+    return "at the start" if answers == 0 else f"{answers} answers"
+
+
+# Files of their own ---------------------------------------------------------------------------
+
+
+def _chart_file(title: str, lines: Sequence[Line], chart: str, note: str) -> str:
+    top = MARGIN + LINE
+    parts = []
+    for place, line in enumerate(lines):
+        x = MARGIN + (place % 2) * WIDTH // 2
+        y = top + (place // 2) * LINE
+        drawn = key(line.style).replace("<svg ", f'<svg x="{x}" y="{y}" width="34" height="12" ', 1)
+        parts += [drawn, _text(x + 42, y + 10, line.name, "label")]
+    top += (len(lines) + 1) // 2 * LINE + 8
+    placed = f'<svg x="{MARGIN}" y="{top}" width="{WIDTH}" height="{HEIGHT}" '
+    parts.append(chart.replace("<svg ", placed, 1))
+    top += HEIGHT
+    for words in wrap(note, CHARACTERS):
+        top += LINE
+        parts.append(_text(MARGIN, top, words, "tick"))
+    return _file(WIDTH + 2 * MARGIN, top + MARGIN, title, "".join(parts))
+
+
+def _file(width: int, height: int, title: str, content: str) -> str:
+    """A whole SVG file, light whatever surrounds it."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" font-family="system-ui, sans-serif">'
+        f"<title>{escape(title)}</title>"
+        f"<style>{_light()}</style>"
+        f'<rect class="paper" width="{width}" height="{height}"/>'
+        f"{_text(MARGIN, MARGIN + 8, title, 'title')}{content}</svg>\n"
+    )
+
+
+def _light() -> str:
+    """The rules of charts and panels, without what only narrow pages need."""
+    charts = sheet("charts.css").split("/* On a page */")[0]
+    return charts + (
+        ".paper { fill: var(--surface); } text { font-size: 13px; fill: var(--text); } "
+        ".title { font-size: 15px; font-weight: 600; } .tick { fill: var(--quiet); }"
+    )
+
+
+def _text(x: float, y: float, words: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(words)}</text>'
+
+
+def _scale_html() -> str:
+    bars = "".join(
+        f'<rect x="{at * 10}" width="10.5" height="12" fill="{colour}"/>'
+        for at, colour in enumerate(colours())
+    )
+    star = f'<svg class="star" viewBox="0 0 24 24"><path class="stars" d="{STAR}"/></svg>'
+    return (
+        '<p class="scale"><span class="ramp"><span>asked last</span>'
+        f'<svg viewBox="0 0 {LEVELS * 10} 12" preserveAspectRatio="none" aria-hidden="true">{bars}'
+        "</svg><span>asked first</span></span>"
+        f'<span class="given" aria-hidden="true">{star}labelled</span></p>'
+    )
+
+
+STAR = "M12 1l2.9 7.4 7.9.5-6.1 5 2 7.7-6.7-4.2-6.7 4.2 2-7.7-6.1-5 7.9-.5z"
+
+
+def _scale_svg(x: int, y: int) -> str:
+    bars = "".join(
+        f'<rect x="{x + 78 + at * 6}" y="{y}" width="6.4" height="12" fill="{colour}"/>'
+        for at, colour in enumerate(colours())
+    )
+    after = x + 78 + LEVELS * 6 + 10
+    star = f'<svg x="{after + 104}" y="{y - 2}" width="16" height="16" viewBox="0 0 24 24">'
+    return (
+        _text(x, y + 11, "asked last", "tick")
+        + bars
+        + _text(after, y + 11, "asked first", "tick")
+        + f'{star}<path class="stars" d="{STAR}"/></svg>'
+        + _text(after + 126, y + 11, "labelled", "tick")
+    )

@@ -1,0 +1,159 @@
+"""Write a report: everything is made before anything is written, and each file whole or not."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from poise.errors import InputError
+from poise.experiments.claims import Claim, Verdict, judge
+from poise.experiments.metrics import summary_csv, summary_rows
+from poise.experiments.page import page
+from poise.experiments.records import Records
+from poise.experiments.report.section import section
+from poise.experiments.report.sets import policies
+from poise.experiments.report.tables import claims_table, grouping_table, uncertainty_table
+from poise.experiments.report.words import counted, words_of
+from poise.experiments.rules import TRIALS
+
+PAPER = (
+    "K. Miller and J. Calder, Poisson reweighted Laplacian uncertainty sampling for graph-based "
+    "active learning, SIAM Journal on Mathematics of Data Science, 2023"
+)
+
+
+def write_report(
+    records: Sequence[Records],
+    folder: Path,
+    *,
+    timings: Mapping[str, float] | None = None,
+    command: str = "",
+) -> Path:
+    """Write ``index.html``, ``summary.csv`` and ``figures/*.svg`` into `folder`.
+
+    Parameters
+    ----------
+    records : of one experiment each, finished or not
+    timings : seconds a query of the forms on 500 candidates, by the method's name
+    command : what somebody has to type to get this report
+
+    Returns
+    -------
+    The path of ``index.html``. A report that is there already is replaced when the new one is
+    complete, and left alone if anything goes wrong before.
+    """
+    files = report_files(records, timings=timings, command=command)
+    parts = {folder / name: (folder / name).with_name(Path(name).name + ".part") for name in files}
+    try:
+        for (path, part), text in zip(parts.items(), files.values(), strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(text, encoding="utf-8", newline="\n")
+        for path, part in parts.items():  # the page comes last: what it tells of is there
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+    return folder / "index.html"
+
+
+def report_files(
+    records: Sequence[Records],
+    *,
+    timings: Mapping[str, float] | None = None,
+    command: str = "",
+) -> dict[str, str]:
+    """The files of a report by name, the page last."""
+    if not records:
+        raise InputError("a report needs the records of at least one experiment")
+    claims = judge(records, timings)
+    made = [section(one) for one in records]
+    made.append(policies(records))
+    files = {f"figures/{figure.name}.svg": figure.svg for _, many in made for figure in many}
+    rows = [row for one in records for row in summary_rows(one)]
+    names = [one.experiment.name for one in records]
+    files["summary.csv"] = summary_csv(rows)
+    files["index.html"] = page(
+        "The paper's experiments, repeated",
+        "<main>",
+        _opening(claims, records),
+        _contents(names, with_policies=bool(made[-1][0])),
+        _verdicts(claims, names),
+        *(html for html, _ in made),
+        _tables(),
+        _ending(command, len(files) - 1),
+        "</main>",
+        f"<footer>This page is one file: it loads nothing. It repeats {escape(PAPER)}.</footer>",
+        sheets=("report.css",),
+    )
+    for words in ("τ → 0", " ± "):  # not to be torn apart at the end of a line
+        files["index.html"] = files["index.html"].replace(words, words.replace(" ", "\u00a0"))
+    return files
+
+
+def _opening(claims: Sequence[Claim], records: Sequence[Records]) -> str:
+    count = Counter(claim.verdict for claim in claims)
+    tested = count[Verdict.HOLDS] + count[Verdict.FAILS]
+    if not tested:
+        said = "None of the paper's claims could be tested here."
+    elif not count[Verdict.FAILS]:
+        said = (
+            f"All {tested} claims that were tested hold."
+            if tested > 1
+            else "The one claim that was tested holds."
+        )
+    else:
+        said = f"{count[Verdict.HOLDS]} of {tested} claims that were tested hold."
+    untested = count[Verdict.UNTESTED]
+    rest = f" {counted(untested, 'claim')} could not be tested with these records." * bool(untested)
+    open_ = [words_of(one.experiment.name).heading for one in records if not one.complete]
+    unfinished = (
+        f'<p class="missing"><b>Not finished.</b> Trials are missing of {escape(", ".join(open_))}'
+        ": see there.</p>"
+        if open_
+        else ""
+    )
+    return (
+        '<header><p class="eyebrow">poise reproduce</p>'
+        f"<h1>{said}</h1>"
+        "<p>The experiments of the paper on Poisson reweighted Laplacian uncertainty sampling, "
+        f"simulated again: {counted(len(records), 'experiment')}. Every claim below has its rule "
+        f"and the numbers behind it.{rest}</p>{unfinished}</header>"
+    )
+
+
+def _contents(names: Sequence[str], *, with_policies: bool) -> str:
+    links = [("claims", "Claims"), *((name, words_of(name).heading) for name in names)]
+    links += [("policies", "Policies")] * with_policies + [("setting", "Setting")]
+    items = "".join(f'<li><a href="#{escape(at)}">{escape(word)}</a></li>' for at, word in links)
+    return f'<nav aria-label="Contents"><ul class="contents">{items}</ul></nav>'
+
+
+def _verdicts(claims: Sequence[Claim], names: Sequence[str]) -> str:
+    return (
+        '<section id="claims"><h2>Claim by claim</h2>'
+        '<p class="quiet">Area is the mean accuracy over the questions. Intervals hold the true '
+        "mean with 95% confidence; differences are taken trial by trial, because trials with one "
+        "seed begin with the same labels. A difference the right way that fewer than "
+        f"{TRIALS} trials cannot confirm leaves a claim open.</p>"
+        f'<div class="card">{claims_table(claims, names)}</div></section>'
+    )
+
+
+def _tables() -> str:
+    return (
+        '<section id="setting"><h2>Setting</h2><div class="columns words">'
+        f'<div class="card"><h3>Uncertainty, three ways</h3>{uncertainty_table()}</div>'
+        f'<div class="card"><h3>Clusters and classes</h3>{grouping_table()}'
+        '<p class="quiet note">The class of a cluster is its number modulo 3 or 5.</p></div>'
+        "</div></section>"
+    )
+
+
+def _ending(command: str, n_files: int) -> str:
+    again = f"<p>To make this report again:</p><pre>{escape(command)}</pre>" if command else ""
+    return (
+        f'<section class="card ending"><h2>Take it with you</h2>{again}'
+        '<p>Every number is in <a href="summary.csv">summary.csv</a>, a line for each method and '
+        "model, and every figure is in the folder <code>figures</code> as a file of its own "
+        f"({n_files - 1} of them).</p></section>"
+    )

@@ -1,0 +1,248 @@
+"""The rules that decide the paper's claims: functions from records to yes or no, and the numbers.
+
+A rule that compares two methods looks at their difference trial by trial (trials with one seed
+begin with the same labels) and calls it significant when its 95% confidence interval lies on one
+side of zero. A difference the right way that fewer trials than the paper's do not make significant
+leaves a claim open: `Untestable`, like records that are missing.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.experiments.metrics import (
+    Estimate,
+    area,
+    by_seed,
+    estimate,
+    final,
+    most_asked,
+    paired,
+    paper_model,
+)
+from poise.experiments.paper import PAPER, SUBSETS
+from poise.experiments.records import Records
+
+#: Differences of mean area, in shares, that count as none.
+LIKE, LITTLE = 0.02, 0.01
+#: The accuracy of SM on blobs in the paper, and how near counts as the same.
+SM_ON_BLOBS, NEAR = 0.62, 0.03
+#: A cluster is oversampled that is asked this many times as often as Random's most asked one.
+OVERSAMPLED = 2.0
+#: The paper's trials.
+TRIALS = 10
+PROPOSED = ("norm", "norm-decay")
+
+
+class Untestable(Exception):
+    """The records do not say; the message is why."""
+
+
+#: Whether a claim holds, and the numbers behind it.
+Rule = Callable[[Records], tuple[bool, str]]
+
+
+def sm_on_blobs(records: Records) -> tuple[bool, str]:
+    """Near the paper's accuracy, or not told apart from it."""
+    _need(records, "sm", "norm")
+    ends = {m: estimate(final(_curves(records, m))) for m in ("sm", "norm")}
+    sm = ends["sm"]
+    good = abs(sm.mean - SM_ON_BLOBS) <= NEAR or sm.low <= SM_ON_BLOBS <= sm.high
+    mean = estimate(area(_curves(records, "sm")))
+    return good, (
+        f"SM ends at {_share(sm)} and averages {_share(mean)} over the questions, Norm ends at "
+        f"{_share(ends['norm'])}; {sm.trials} trials."
+    )
+
+
+def all_clusters(records: Records) -> tuple[bool, str]:
+    """Every trial of the proposed methods ends with a label in all clusters."""
+    _need(records, *PROPOSED)
+    said, good = [], True
+    for method in PROPOSED:
+        whole = final(records.explored(method)) >= 1
+        good &= bool(whole.all())
+        said.append(f"{_title(records, method)} in {whole.sum()} of {len(whole)} trials")
+    clusters = records.about["clusters"]
+    return good, f"All {clusters} clusters: {' and '.join(said)}."
+
+
+def ends_below(method: str, other: str) -> Rule:
+    """`method` ends below `other`."""
+
+    def judged(records: Records) -> tuple[bool, str]:
+        _need(records, method, other)
+        ends = {m: final(_curves(records, m)) for m in (method, other)}
+        difference = paired(*(by_seed(records, m, ends[m]) for m in (method, other)))
+        said = " and ".join(
+            f"{_title(records, m)} ends at {_share(estimate(ends[m]))}" for m in ends
+        )
+        return _below(difference, f"{said}: a difference of {_points(difference)}.")
+
+    return judged
+
+
+def area_below(method: str, other: str) -> Rule:
+    """`method` has less area under its accuracy curve than `other`."""
+
+    def judged(records: Records) -> tuple[bool, str]:
+        _need(records, method, other)
+        difference = _difference(records, method, other)
+        return _below(difference, _beside(records, method, other, difference))
+
+    return judged
+
+
+def explores_faster(records: Records) -> tuple[bool, str]:
+    """Norm with decay has more area under the curve of clusters found than V-Opt."""
+    _need(records, "norm-decay", "vopt")
+    difference = _difference(records, "vopt", "norm-decay", explored=True)
+    return _below(difference, _beside(records, "vopt", "norm-decay", difference, explored=True))
+
+
+def alike(records: Records) -> tuple[bool, str]:
+    """Norm with decay and V-Opt have about the same area."""
+    _need(records, "norm-decay", "vopt")
+    difference = _difference(records, "norm-decay", "vopt")
+    return abs(difference.mean) < LIKE, _beside(records, "norm-decay", "vopt", difference)
+
+
+def best(*, explored: bool) -> Rule:
+    """No other method of the paper has more area than either of the proposed ones."""
+
+    def judged(records: Records) -> tuple[bool, str]:
+        rivals = [
+            method.name
+            for method in records.experiment.methods
+            if method.group in (PAPER, SUBSETS) and method.name not in PROPOSED
+        ]
+        if not rivals:
+            raise Untestable("no other method of the paper was run")
+        _need(records, *PROPOSED, *rivals)
+        ahead = {
+            (rival, method): _difference(records, rival, method, explored=explored)
+            for rival in rivals
+            for method in PROPOSED
+        }
+        (rival, method), most = max(ahead.items(), key=lambda entry: entry[1].mean)
+        areas = ", ".join(
+            f"{_title(records, m)} {_share(_mean_area(records, m, explored=explored))}"
+            for m in (*PROPOSED, rival)
+        )
+        beaten = [pair for pair, difference in ahead.items() if difference.low > 0]
+        if beaten:
+            (rival, method) = max(beaten, key=lambda pair: ahead[pair].mean)
+            most = ahead[rival, method]
+        numbers = (
+            f"Areas: {areas}. The nearest to surpass: {_title(records, rival)} minus "
+            f"{_title(records, method)} is {_points(most)}."
+        )
+        if not beaten and most.mean >= LITTLE:
+            raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+        return not beaten, numbers
+
+    return judged
+
+
+def truncated_is_poor(records: Records) -> tuple[bool, str]:
+    """V-Opt with a truncated spectrum has less area than without."""
+    whole = [m for m in ("vopt-subset", "vopt") if records.seeds(m)]
+    if not whole:
+        raise Untestable("V-Opt without truncation was not run")
+    _need(records, "vopt-truncated", whole[0])
+    difference = _difference(records, "vopt-truncated", whole[0])
+    return _below(difference, _beside(records, "vopt-truncated", whole[0], difference))
+
+
+def oversampled(records: Records) -> tuple[bool, str]:
+    """V-Opt with a truncated spectrum asks one cluster much more often than Random does any."""
+    _need(records, "vopt-truncated", "random")
+    shares = {m: estimate(most_asked(records, m)) for m in ("vopt-truncated", "random")}
+    good = shares["vopt-truncated"].mean >= OVERSAMPLED * shares["random"].mean
+    said = " and ".join(f"{_title(records, m)} {_share(share)}" for m, share in shares.items())
+    return good, f"Share of the questions in the cluster asked most: {said}."
+
+
+def policies_change_little(records: Records) -> tuple[bool, str]:
+    """The other policies have about the same area as max."""
+    pairs = [(f"{m}-{policy}", m) for m in PROPOSED for policy in ("kde", "proportional")]
+    _need(records, *PROPOSED, *(changed for changed, _ in pairs))
+    changes = {pair: _difference(records, *pair) for pair in pairs}
+    said = ", ".join(
+        f"{_title(records, changed)} {_points(change)}" for (changed, _), change in changes.items()
+    )
+    numbers = f"Area beside that of max: {said}."
+    large = [change for change in changes.values() if abs(change.mean) >= LITTLE]
+    if large and not any(change.low > 0 or change.high < 0 for change in large):
+        raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+    return not large, numbers
+
+
+# What the rules share -------------------------------------------------------------------------
+
+
+def _need(records: Records, *methods: str) -> None:
+    """All trials of all of `methods`, and more than one, or nothing is said."""
+    known = {method.name for method in records.experiment.methods}
+    for method in methods:
+        if method not in known:
+            raise Untestable(f"the method {method} was not run")
+        done, wanted = len(records.seeds(method)), len(records.experiment.seeds)
+        if done < wanted:
+            raise Untestable(f"{done} of {wanted} trials of {method} are finished")
+    if len(records.experiment.seeds) < 2:
+        raise Untestable("one trial does not tell chance from difference")
+
+
+def _below(difference: Estimate, numbers: str) -> tuple[bool, str]:
+    """Whether a difference is below zero for sure; open if only more trials could tell."""
+    if difference.high < 0:
+        return True, numbers
+    if difference.mean < 0 and difference.trials < TRIALS:
+        raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+    return False, numbers
+
+
+def _curves(records: Records, method: str) -> NDArray[np.float64]:
+    return records.accuracy(method, paper_model(records.experiment))
+
+
+def _areas(records: Records, method: str, *, explored: bool = False) -> NDArray[np.float64]:
+    return area(records.explored(method) if explored else _curves(records, method))
+
+
+def _mean_area(records: Records, method: str, *, explored: bool = False) -> Estimate:
+    return estimate(_areas(records, method, explored=explored))
+
+
+def _difference(records: Records, first: str, second: str, *, explored: bool = False) -> Estimate:
+    return paired(
+        *(by_seed(records, m, _areas(records, m, explored=explored)) for m in (first, second))
+    )
+
+
+def _beside(
+    records: Records, first: str, second: str, difference: Estimate, *, explored: bool = False
+) -> str:
+    said = " and ".join(
+        f"{_title(records, m)} {_share(_mean_area(records, m, explored=explored))}"
+        for m in (first, second)
+    )
+    return f"Areas: {said}; a difference of {_points(difference)}."
+
+
+def _title(records: Records, method: str) -> str:
+    return next(m.title for m in records.experiment.methods if m.name == method)
+
+
+def _share(value: Estimate) -> str:
+    digits = 2 if 0 < value.margin < 1e-3 else 1
+    return f"{100 * value.mean:.{digits}f}% ± {100 * value.margin:.{digits}f}"
+
+
+def _points(value: Estimate) -> str:
+    mean, low, high = (
+        f"{100 * x:+.2f}".replace("-", "−") for x in (value.mean, value.low, value.high)
+    )
+    return f"{mean} points ({low} to {high}, {value.trials} trials)"

@@ -1,0 +1,207 @@
+from typing import Any
+
+import pytest
+from hand_made import hand_made, of_paper
+
+from poise.experiments.claims import Claim, Verdict, differences, judge
+from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.records import Records
+
+HOLDS, FAILS, UNTESTED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNTESTED
+
+PAPERS = ("norm", "norm-decay", "sm", "random", "mcvopt-truncated", "vopt-truncated", "sigmaopt-truncated")
+POLICIES = ("norm-kde", "norm-proportional", "norm-decay-kde", "norm-decay-proportional")
+
+
+def claims(records: Records, number: int, words: str = "") -> list[Claim]:
+    """Claims with that number about what was run."""
+    name = records.experiment.name
+    return [
+        claim
+        for claim in judge([records])
+        if (claim.number, claim.about) == (number, name) and words in claim.statement
+    ]
+
+
+def verdict(records: Records, number: int, words: str) -> Verdict:
+    (claim,) = claims(records, number, words)
+    return claim.verdict
+
+
+def test_without_records_nothing_can_be_tested() -> None:
+    found = judge([])
+    assert {claim.verdict for claim in found} == {UNTESTED}
+    assert {claim.number for claim in found} == {1, 2, 3, 4, 5, 6, 7}
+    assert {claim.about for claim in found} >= set(EXPERIMENTS) - {"models"}
+    assert all(claim.numbers and claim.rule and claim.statement for claim in found)
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.61, HOLDS), (0.645, HOLDS), (0.8, FAILS)])
+def test_sm_on_blobs(level: float, expected: Verdict) -> None:
+    records = hand_made(of_paper("blobs", "sm", "norm"), {"sm": level, "norm": 0.95})
+    (claim,) = claims(records, 1, "62%")
+    assert claim.verdict is expected
+    assert f"{100 * level:.0f}" in claim.numbers
+
+
+def test_sm_on_blobs_may_be_far_off_by_chance() -> None:
+    records = hand_made(of_paper("blobs", "sm", "norm"), {"sm": 0.68}, noise={"sm": 50.0})
+    assert verdict(records, 1, "62%") is HOLDS
+
+
+@pytest.mark.parametrize(("explored", "expected"), [(1.0, HOLDS), (0.9, FAILS)])
+def test_every_cluster_of_blobs(explored: float, expected: Verdict) -> None:
+    experiment = of_paper("blobs", "norm", "norm-decay")
+    records = hand_made(experiment, {}, explored={"norm-decay": explored})
+    assert verdict(records, 1, "every cluster") is expected
+
+
+@pytest.mark.parametrize(
+    ("norm", "expected"), [(0.95, HOLDS), (0.985, FAILS), (0.99, FAILS)], ids=str
+)
+def test_norm_levels_off_on_box(norm: float, expected: Verdict) -> None:
+    experiment = of_paper("box", "norm", "norm-decay", "sm")
+    records = hand_made(experiment, {"norm": norm, "norm-decay": 0.985, "sm": 0.985})
+    assert [claim.verdict for claim in claims(records, 2)] == [expected] * 2
+
+
+@pytest.mark.parametrize(("sm", "expected"), [(0.4, HOLDS), (0.7, FAILS)])
+def test_sm_is_worse_than_random_on_isolet(sm: float, expected: Verdict) -> None:
+    experiment = of_paper("isolet", "sm", "sm-laplace", "random")
+    records = hand_made(experiment, {"sm": sm, "sm-laplace": 0.4, "random": 0.6})
+    assert verdict(records, 3, "in PWLL") is expected
+    assert verdict(records, 3, "in Laplace") is HOLDS
+
+
+@pytest.mark.parametrize(
+    ("decay", "accuracy", "explored", "exploration"),
+    [(0.71, HOLDS, 0.9, HOLDS), (0.60, FAILS, 0.6, FAILS), (0.80, FAILS, 0.7, FAILS)],
+    ids=str,
+)
+def test_decay_beside_vopt_on_isolet(
+    decay: float, accuracy: Verdict, explored: float, exploration: Verdict
+) -> None:
+    records = hand_made(
+        of_paper("isolet", "norm-decay", "vopt"),
+        {"norm-decay": decay, "vopt": 0.7},
+        explored={"norm-decay": explored, "vopt": 0.7},
+    )
+    assert verdict(records, 3, "accurate") is accuracy
+    assert verdict(records, 3, "faster") is exploration
+
+
+@pytest.mark.parametrize(("trials", "expected"), [(4, UNTESTED), (10, FAILS)])
+def test_a_difference_without_confidence(trials: int, expected: Verdict) -> None:
+    experiment = of_paper("isolet", "sm", "random", trials=trials)
+    records = hand_made(experiment, {"sm": 0.495, "random": 0.5}, noise={"sm": 25.0})
+    (claim,) = claims(records, 3, "in PWLL")
+    assert claim.verdict is expected
+    assert ("Too few trials to tell." in claim.numbers) == (expected is UNTESTED)
+
+
+def large(levels: dict[str, float], name: str = "mnist", **options: Any) -> Records:
+    methods = options.pop("methods", PAPERS)
+    trials = options.pop("trials", 4)
+    return hand_made(of_paper(name, *methods, trials=trials), levels, **options)
+
+
+BEST = {"norm": 0.90, "norm-decay": 0.89}
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashionmnist-imb", "emnist-vcd"])
+def test_norm_and_its_decay_are_best(name: str) -> None:
+    found = claims(large(BEST, name), 4)
+    assert [claim.verdict for claim in found] == [HOLDS, HOLDS]
+
+
+def test_one_that_is_above_either_refutes_it() -> None:
+    records = large(BEST | {"vopt-truncated": 0.897}, explored={"sm": 1, "norm": 0.8})
+    found = claims(records, 4)
+    assert [claim.verdict for claim in found] == [FAILS, FAILS]
+    assert "V-Opt, truncated minus Norm, τ → 0 is +0.7" in found[0].numbers
+
+
+def test_one_that_is_ahead_by_chance_leaves_it_open() -> None:
+    records = large(BEST | {"sm": 0.92}, noise={"sm": 25.0})
+    (claim,) = claims(records, 4, "accuracy")
+    assert claim.verdict is UNTESTED
+    assert claim.numbers.startswith("Too few trials to tell. Areas: Norm 90")
+
+
+def test_methods_that_the_paper_leaves_out_are_no_rivals() -> None:
+    records = large(BEST | {"probcover": 0.99}, methods=(*PAPERS, "probcover"))
+    assert verdict(records, 4, "accuracy") is HOLDS
+
+
+def test_best_of_nothing_else_is_no_claim() -> None:
+    assert verdict(large(BEST, methods=("norm", "norm-decay")), 4, "accuracy") is UNTESTED
+
+
+@pytest.mark.parametrize(("other", "level"), [("vopt", 0.8), ("vopt-subset", 0.8)])
+def test_the_truncated_form_is_poor(other: str, level: float) -> None:
+    methods = (*PAPERS, other)
+    poor = large({"vopt-truncated": 0.4, other: level}, methods=methods)
+    assert verdict(poor, 5, "poor") is HOLDS
+    good = large({"vopt-truncated": 0.8, other: level}, methods=methods)
+    assert verdict(good, 5, "poor") is FAILS
+    assert verdict(large({}), 5, "poor") is UNTESTED
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.7, HOLDS), (0.0, FAILS)])
+def test_the_truncated_form_oversamples(share: float, expected: Verdict) -> None:
+    records = large({}, one_cluster={"vopt-truncated": share})
+    assert verdict(records, 5, "too often") is expected
+
+
+@pytest.mark.parametrize(
+    ("level", "noise", "expected"),
+    [(0.904, 1.0, HOLDS), (0.95, 1.0, FAILS), (0.85, 1.0, FAILS), (0.93, 15.0, UNTESTED)],
+    ids=str,
+)
+def test_policies_change_little(level: float, noise: float, expected: Verdict) -> None:
+    methods = ("norm", "norm-decay", *POLICIES)
+    levels = dict.fromkeys(methods, 0.9) | {"norm-kde": level}
+    records = large(levels, methods=methods, noise={"norm-kde": noise})
+    assert verdict(records, 6, "change little") is expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(300, HOLDS), (5.25, FAILS), (4000, FAILS)])
+def test_the_form_on_500_candidates(seconds: float, expected: Verdict) -> None:
+    (claim,) = [one for one in judge([], {"vopt-subset": seconds}) if one.number == 7]
+    assert claim.verdict is expected
+    assert claim.about == "V-Opt (Full), 500 points"
+    assert claim.numbers.startswith(f"{seconds:,g} seconds")
+    assert claim.differs
+
+
+def test_its_time_is_taken_from_the_records_if_nobody_timed_it() -> None:
+    records = hand_made(of_paper("mnist", "vopt-subset"), {})
+    (claim,) = [one for one in judge([records]) if one.number == 7]
+    assert claim.verdict is FAILS
+    assert claim.numbers.startswith("0.25 seconds")
+
+
+def test_an_interrupted_run_proves_nothing() -> None:
+    records = large(BEST, unfinished=(("mcvopt-truncated", 3),))
+    (claim,) = claims(records, 4, "accuracy")
+    assert claim.verdict is UNTESTED
+    assert claim.numbers == "3 of 4 trials of mcvopt are finished."
+
+
+def test_one_trial_proves_nothing() -> None:
+    (claim,) = claims(large(BEST, trials=1), 4, "accuracy")
+    assert claim.verdict is UNTESTED
+    assert "one trial" in claim.numbers.lower()
+
+
+def test_what_differs_from_the_paper_is_said() -> None:
+    quick = large(BEST, "emnist", trials=3, note="a class-balanced part")
+    said = differences(quick)
+    assert said.startswith("10 questions, the paper has 400; 3 trials, the paper has 10")
+    assert "a class-balanced part" in said
+    assert "autoencoder is not" in said
+    assert claims(quick, 4)[0].differs == said
+    own = large(BEST, "mnist-imb", note="embedded with vae, the authors' own points")
+    assert "autoencoder" not in differences(own)
+    whole = hand_made(EXPERIMENTS["blobs"].only("norm"), {})
+    assert differences(whole) == ""

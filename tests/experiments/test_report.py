@@ -1,0 +1,211 @@
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hand_made import hand_made, of_paper
+
+from poise.errors import InputError
+from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.records import Records
+from poise.experiments.report import write_report
+from poise.experiments.report.styles import STYLES
+from poise.experiments.report.write import report_files
+from poise.experiments.runner import run
+
+POLICY_NAMES = ("max", "KDE", "proportional")
+NAMES = ("norm", "norm-decay", "sm", "random", "coreset")
+
+
+@pytest.fixture(scope="module")
+def blobs(tmp_path_factory: pytest.TempPathFactory) -> Records:
+    """A real experiment, a small one."""
+    experiment = EXPERIMENTS["blobs"].with_trials(2).only(*NAMES)
+    return run(replace(experiment, k=20, budget=10), Path(tmp_path_factory.mktemp("blobs")))
+
+
+@pytest.fixture(scope="module")
+def written(blobs: Records, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(tmp_path_factory.mktemp("report"))
+    every = [
+        blobs,
+        hand_made(of_paper("isolet", trials=3), {}),
+        hand_made(of_paper("mnist", trials=3), {}, explored={"sm": 0.5}),
+        hand_made(of_paper("models", trials=3), {}),
+    ]
+    return write_report(every, folder, timings={"vopt-subset": 12.0}, command="poise <b>")
+
+
+class Elements(HTMLParser):
+    """What opens, closes, is linked to and has which id."""
+
+    VOID = ("meta", "link", "br", "img")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.headings: list[int] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        known = dict(attributes)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        self.ids += [value for name, value in attributes if name == "id" and value]
+        if tag == "a":
+            self.links.append(known["href"] or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        pass
+
+
+def test_everything_is_there(written: Path) -> None:
+    folder = written.parent
+    names = {path.name for path in (folder / "figures").iterdir()}
+    assert names >= {
+        *("blobs-truth.svg", "blobs-accuracy.svg", "blobs-choosing.svg", "blobs-clusters.svg"),
+        *("blobs-heat-maps.svg", "blobs-others-accuracy.svg", "blobs-others-clusters.svg"),
+        *("isolet-accuracy.svg", "mnist-accuracy.svg", "mnist-clusters.svg"),
+        *("mnist-policies-norm.svg", "mnist-policies-norm-decay.svg"),
+        *("models-norm-decay.svg", "models-random.svg"),
+    }
+    lines = (folder / "summary.csv").read_text().splitlines()
+    methods = len(NAMES) + len(EXPERIMENTS["mnist"].methods)
+    assert len(lines) == 1 + 2 * methods + 3 * len(EXPERIMENTS["isolet"].methods) + 2 * 6
+    assert not list(folder.rglob("*.part"))
+
+
+def test_the_page_is_well_formed(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    page = Elements(text)
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+    assert [link for link in page.links if not link.startswith("#")] == ["summary.csv"]
+    assert page.headings[0] == 1
+    assert all(b - a <= 1 for a, b in zip(page.headings, page.headings[1:], strict=False))
+    assert "poise &lt;b&gt;" in text
+    assert "nan" not in re.sub("<[^>]*>", "", text.lower()).split()
+
+
+def test_nothing_comes_from_outside(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    assert not re.search(r"https?://|@import|<script|url\(", text)
+    for path in (written.parent / "figures").iterdir():
+        svg = path.read_text(encoding="utf-8")
+        assert not re.search(r"href|@import|<script|url\(", svg)
+        assert re.findall(r"https?://[^\"]+", svg) == ["http://www.w3.org/2000/svg"]
+
+
+def test_figures_are_whole_files(written: Path) -> None:
+    for path in (written.parent / "figures").iterdir():
+        root = ElementTree.parse(path).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert root.find("{*}title") is not None
+        assert root.find("{*}style") is not None
+        assert path.stat().st_size < 400_000
+
+
+def test_the_opening_counts_the_verdicts(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    holds = len(re.findall('class="verdict holds"', text))
+    fails = len(re.findall('class="verdict fails"', text))
+    assert fails
+    assert f"<h1>{holds} of {holds + fails} claims that were tested hold.</h1>" in text
+    assert "12.00 seconds a query here." in text
+
+
+def test_a_method_has_one_look_throughout(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    drawn = re.findall(
+        r'<path class="line c(\d)" (?:stroke-dasharray="([^"]*)" )?d="M0 6H34"/>'
+        r'<g class="point c\d">.*?</g></svg>([^<]+)<',
+        text,
+    )
+    looks: dict[str, set[tuple[str, str]]] = {}
+    for colour, dashes, name in drawn:
+        looks.setdefault(name, set()).add((colour, dashes))
+    assert looks["Norm"] == {(str(STYLES["norm"].colour), STYLES["norm"].dashes)}
+    assert len(looks["Random"]) == 1
+    assert all(len(found) == 1 for name, found in looks.items() if name not in POLICY_NAMES)
+
+
+def test_a_report_is_the_same_every_time(blobs: Records) -> None:
+    assert report_files([blobs]) == report_files([blobs])
+
+
+def test_an_interrupted_run_says_what_is_missing(blobs: Records, tmp_path: Path) -> None:
+    first = blobs.experiment.seeds[0]
+    kept = {
+        key: rows
+        for key, rows in blobs.trials.items()
+        if key != ("norm", first) and key[0] != "random"
+    }
+    text = write_report([Records(blobs.experiment, kept, blobs.about)], tmp_path).read_text()
+    assert "Not finished." in text
+    assert "Norm (1 of 2), Random (0 of 2)" in text
+    assert "1 of 2 trials of norm are finished." in text
+
+
+def test_a_run_that_has_finished_nothing_has_a_report(blobs: Records, tmp_path: Path) -> None:
+    text = write_report([Records(blobs.experiment, {}, blobs.about)], tmp_path).read_text()
+    assert "None of the paper's claims could be tested here." in text.replace("&#x27;", "'")
+    assert "Coreset (0 of 2)" in text
+
+
+def test_what_to_know_about_the_data_is_said_wherever_they_are_shown(tmp_path: Path) -> None:
+    note = "a class-balanced part, not the official 131,600 points"
+    records = hand_made(of_paper("emnist", trials=2), {}, note=note)
+    text = write_report([records], tmp_path).read_text()
+    assert text.count("A class-balanced part, not the official 131,600 points.") >= 3
+    for path in (tmp_path / "figures").iterdir():
+        assert "A class-balanced part, not the official" in path.read_text()
+
+
+def test_one_trial_has_no_bands_to_speak_of(blobs: Records, tmp_path: Path) -> None:
+    one = replace(blobs.experiment, seeds=blobs.experiment.seeds[:1])
+    text = write_report([Records(one, blobs.trials, blobs.about)], tmp_path).read_text()
+    assert "means of 1 trial." in text
+    assert "Bands hold" not in text
+
+
+def test_experiments_of_your_own_have_a_report(blobs: Records, tmp_path: Path) -> None:
+    own = replace(blobs.experiment, name="mine", evaluate=("choosing",))
+    write_report([Records(own, blobs.trials, blobs.about)], tmp_path)
+    assert (tmp_path / "figures" / "mine-accuracy.svg").exists()
+
+
+def test_no_records_no_report(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="at least one"):
+        write_report([], tmp_path / "report")
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_report_is_replaced_only_by_a_whole_one(
+    blobs: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = write_report([blobs], tmp_path, command="the first")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    whole = Path.write_text
+
+    def full_disk(path: Path, text: str, *args: str, **options: str) -> int:
+        if "index" in path.name:
+            raise OSError(28, "No space left on device")
+        return whole(path, text, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full_disk)
+        with pytest.raises(OSError, match="space"):
+            write_report([blobs], tmp_path, command="the second")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    write_report([blobs], tmp_path, command="the second")
+    assert "the second" in page.read_text()
