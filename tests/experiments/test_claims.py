@@ -9,7 +9,15 @@ from poise.experiments.records import Records
 
 HOLDS, FAILS, UNTESTED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNTESTED
 
-PAPERS = ("norm", "norm-decay", "sm", "random", "mcvopt-truncated", "vopt-truncated", "sigmaopt-truncated")
+PAPERS = (
+    "norm",
+    "norm-decay",
+    "sm",
+    "random",
+    "mcvopt-truncated",
+    "vopt-truncated",
+    "sigmaopt-truncated",
+)
 POLICIES = ("norm-kde", "norm-proportional", "norm-decay-kde", "norm-decay-proportional")
 
 
@@ -185,7 +193,7 @@ def test_an_interrupted_run_proves_nothing() -> None:
     records = large(BEST, unfinished=(("mcvopt-truncated", 3),))
     (claim,) = claims(records, 4, "accuracy")
     assert claim.verdict is UNTESTED
-    assert claim.numbers == "3 of 4 trials of mcvopt are finished."
+    assert claim.numbers == "3 of 4 trials of mcvopt-truncated are finished."
 
 
 def test_one_trial_proves_nothing() -> None:
