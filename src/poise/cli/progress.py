@@ -52,8 +52,8 @@ def resumable() -> Iterator[None]:
 
 
 @contextmanager
-def method_bars() -> Iterator[tuple[Callable[[str], None], "Progress"]]:
-    """Bars for an experiment, one per method: a function that names the step, and its progress."""
+def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
+    """Bars for an experiment: a function that begins a step, and one for the methods' progress."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -72,12 +72,13 @@ def method_bars() -> Iterator[tuple[Callable[[str], None], "Progress"]]:
         step = bars.add_task("", total=None)
         tasks: dict[str, TaskID] = {}
 
-        def begin(name: str) -> None:
+        def begin(name: str) -> Report:
             """The next step; bars of an experiment before it go."""
             for task in tasks.values():
                 bars.remove_task(task)
             tasks.clear()
             bars.reset(step, description=name, total=None, visible=True)
+            return lambda done, total: bars.update(step, completed=done, total=total)
 
         def progress(method: Method, done: int, total: int) -> None:
             bars.update(step, visible=False)

@@ -1,6 +1,6 @@
 """The demonstration: scikit-learn's digits labelled by simulation, minimum norm against random."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,15 +10,13 @@ from sklearn.datasets import load_digits
 
 from poise import Trace, knn_graph, simulate_many
 from poise.errors import InputError
+from poise.experiments.runner import Begin
 from poise.experiments.summary import Band, mean_band
 from poise.experiments.versions import versions
 
 # Acquisition -> what the reader sees; the order is that of every chart and table.
 METHODS = {"norm": "Minimum norm", "random": "Random"}
 CHECKPOINTS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
-
-# begin(step) -> progress(done, total), see poise.cli.progress
-Begin = Callable[[str], Callable[[int, int], None]]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What an experiment is: frozen, checked when it is made, read from TOML or written in Python."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -139,8 +139,8 @@ class Experiment:
             known_name("method", name, known)
         return replace(self, methods=tuple(known[name] for name in names))
 
-    def load(self, report: Any = None) -> Dataset:
-        """Its data set."""
+    def load(self, report: Callable[[int, int], None] | None = None) -> Dataset:
+        """Its data set; `report` is called with (done, total) by downloads and trainings."""
         if isinstance(self.data, str) and self.data.endswith(".npz"):
             X, y = read(Path(self.data))
             return Dataset(Path(self.data).stem, X, y, y, self.data, "your own")

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from poise.experiments.experiment import Experiment
 from poise.experiments.paper import EXPERIMENTS, SUBSET
 from poise.experiments.records import Records, Store
 from poise.experiments.report import write_report
-from poise.experiments.runner import Progress, run
+from poise.experiments.runner import Begin, Progress, run
 
 #: The experiment on which the form of V-Opt on 500 candidates is timed, and for how many questions.
 TIMED, TIMED_QUESTIONS = "mnist-imb", 3
@@ -53,7 +53,7 @@ def reproduce(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
-    begin: Callable[[str], object] = lambda step: None,
+    begin: Begin = lambda step: lambda done, total: None,
     command: str = "",
 ) -> tuple[Path, list[str]]:
     """Do what is missing of some experiments and write the report of all records in `output`.
@@ -69,15 +69,15 @@ def reproduce(
             run(experiment, folder, jobs=jobs, progress=progress, begin=begin)
         except (DataError, MissingExtraError, RunError) as error:
             problems.append(f"{experiment.name}: {error}")
+    found = list(kept(output, experiments).values())
+    if not found:
+        raise DataError("; ".join(problems))
     timings = _timings(output, experiments, begin)
     begin("writing the report")
-    found = list(kept(output, experiments).values())
     return write_report(found, output, timings=timings, command=command), problems
 
 
-def _timings(
-    output: Path, experiments: Sequence[Experiment], begin: Callable[[str], object]
-) -> dict[str, float]:
+def _timings(output: Path, experiments: Sequence[Experiment], begin: Begin) -> dict[str, float]:
     """Seconds per question of V-Opt on 500 candidates, timed on a slice once, if it is wanted."""
     path = output / "records" / "timings.json"
     if path.exists():

@@ -39,6 +39,9 @@ QUIET = 0.2
 #: Called with a method, trial-questions done of it and trial-questions in all.
 Progress = Callable[[Method, int, int], None]
 
+#: Begins a step: name -> report(done, total).
+Begin = Callable[[str], Callable[[int, int], None]]
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -61,7 +64,7 @@ def run(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
-    begin: Callable[[str], object] = lambda step: None,
+    begin: Begin = lambda step: lambda done, total: None,
 ) -> Records:
     """Do what is missing of an experiment, and return all its records.
 
@@ -70,7 +73,8 @@ def run(
     folder : where its records are kept
     jobs : processes; 1 works in this one
     progress : called as units advance
-    begin : called with the name of a step that takes a while
+    begin : called with the name of a step that takes a while; what it returns is called with
+        (done, total) as the step goes on
 
     Raises
     ------
@@ -85,8 +89,7 @@ def run(
         if done.complete:
             return done
     began = time.perf_counter()
-    begin(f"loading {experiment.name}")
-    data = experiment.load()
+    data = experiment.load(begin(f"loading {experiment.name}"))
     experiment.check(data)
     records = store.open(_about(data, jobs))
     units = missing(records, LOCKSTEP)

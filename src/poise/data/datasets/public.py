@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.data import folders
 from poise.data.datasets.dataset import Dataset
-from poise.data.datasets.files import stored
+from poise.data.datasets.files import steps, stored
 from poise.data.datasets.registry import datasets
 from poise.data.download import Report, fetch
 from poise.data.embeddings.registry import embed
@@ -58,7 +58,7 @@ def mnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
     def images() -> Pair:
         return _found("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", report))
 
-    return _dataset("mnist", images, embedding, (28, 28))
+    return _dataset("mnist", images, embedding, (28, 28), report)
 
 
 @datasets.register("fashionmnist")
@@ -68,31 +68,31 @@ def fashionmnist(embedding: str = "raw", report: Report | None = None) -> Datase
     def images() -> Pair:
         return _found("fashionmnist", lambda: _idx(FASHION, FASHION_FILES, "fashionmnist", report))
 
-    return _dataset("fashionmnist", images, embedding, (28, 28))
+    return _dataset("fashionmnist", images, embedding, (28, 28), report)
 
 
 @datasets.register("emnist")
-def emnist(embedding: str = "raw") -> Dataset:
+def emnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """Handwritten letters and digits, 28 x 28 pixels, 47 balanced classes."""
 
     def images() -> Pair:
         return _found("emnist", lambda: _openml("EMNIST_Balanced"))
 
-    found = _dataset("emnist", images, embedding, (28, 28))
+    found = _dataset("emnist", images, embedding, (28, 28), report)
     if found.n_points == 131_600:
         return found
     return found.noted("a class-balanced part, not the official 131,600 points")
 
 
 @datasets.register("isolet")
-def isolet(embedding: str = "raw") -> Dataset:
+def isolet(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """7,797 spoken letters as 617 numbers each, 26 classes."""
 
     def numbers() -> Pair:
         X, y = _found("isolet", lambda: _openml("isolet"))
         return X.astype(np.float32), y - y.min()
 
-    return _dataset("isolet", numbers, embedding, None)
+    return _dataset("isolet", numbers, embedding, None, report)
 
 
 @datasets.register("mnist-imb")
@@ -110,9 +110,9 @@ def fashionmnist_imb(
 
 
 @datasets.register("emnist-vcd")
-def emnist_vcd(embedding: str = "raw") -> Dataset:
+def emnist_vcd(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """EMNIST in three classes of very different size: vowels, consonants, digits."""
-    whole = emnist(embedding)
+    whole = emnist(embedding, report)
     kinds = np.where(whole.clusters < 10, 2, np.where(np.isin(whole.clusters, VOWELS), 0, 1))
     return whole.grouped("emnist-vcd", kinds.astype(np.int64))
 
@@ -122,6 +122,7 @@ def _dataset(
     points: Callable[[], Pair],
     embedding: str,
     shape: tuple[int, int] | None,
+    report: Report | None,
 ) -> Dataset:
     """The points themselves, or their embedding: from a file NAME_EMBEDDING.npz if there is one."""
     if embedding == "raw":
@@ -130,7 +131,7 @@ def _dataset(
     pair = stored(f"{name}_{embedding}")
     if pair is None:
         X, y = points()
-        pair = embed(X, embedding), y
+        pair = embed(X, embedding, report=steps(report)), y
     X, y = pair
     return Dataset(name, X, y, y, *ORIGINS[name], None, f"embedded with {embedding}")
 

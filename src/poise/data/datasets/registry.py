@@ -6,6 +6,7 @@ from inspect import signature
 from typing import Any
 
 from poise.data.datasets.dataset import Dataset
+from poise.data.datasets.files import steps
 from poise.data.download import Report
 from poise.data.embeddings.registry import embed, embeddings
 from poise.errors import InputError
@@ -32,7 +33,7 @@ def load_dataset(
         What to put in place of the points' own numbers, see ``poise.embeddings()``: read from a
         file NAME_EMBEDDING.npz in the same folders if there is one, else computed once.
     report : function, optional
-        Called with (bytes so far, bytes in all) while something is downloaded.
+        Called with (done, total) while something is downloaded, in bytes, or embedded, in steps.
     **options
         What the data set's own function takes, such as `seed` for the generated ones.
 
@@ -64,6 +65,6 @@ def load_dataset(
         ) from None
     if embedding == "raw" or "embedding" in takes:
         return found
-    return replace(found, X=embed(found.X, embedding), shape=None).noted(
+    return replace(found, X=embed(found.X, embedding, report=steps(report)), shape=None).noted(
         f"embedded with {embedding}"
     )

@@ -1,0 +1,109 @@
+"""``poise reproduce``: several experiments, one report, whatever fails."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from poise.cli import main as cli
+from poise.cli.reproduce import duration
+from poise.errors import DataError, InputError
+from poise.experiments import paper, reproduce
+from poise.experiments.experiment import Experiment, Method
+
+METHODS = (
+    Method("norm", group=paper.PAPER),
+    Method("sm", "margin", 0.0, group=paper.PAPER),
+    Method("random", "random", 0.0, group=paper.PAPER),
+)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Two experiments in place of the paper's: blobs of 24 points, and data that are nowhere."""
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("POISE_DATA", raising=False)
+    blobs = Experiment("blobs", {"name": "blobs", "size": 12}, METHODS, k=8, budget=6, seeds=(2, 3))
+    lost = replace(blobs, name="box", data=str(tmp_path / "lost.npz"))
+    monkeypatch.setattr(paper, "EXPERIMENTS", {"blobs": blobs, "box": lost})
+    monkeypatch.setattr(reproduce, "EXPERIMENTS", {"blobs": blobs, "box": lost})
+    return blobs, lost
+
+
+def test_what_cannot_be_run_does_not_stop_the_rest(small, tmp_path):
+    page, problems = reproduce.reproduce(small, tmp_path / "report", command="poise reproduce")
+    assert page.is_file()
+    assert "cannot be tested here" in page.read_text(encoding="utf-8")
+    assert (tmp_path / "report" / "summary.csv").read_text().count("\nblobs,") == 6
+    (problem,) = problems
+    assert problem.startswith("box: ")
+    assert "lost.npz cannot be read" in problem
+    assert not (tmp_path / "report" / "records" / "box").exists()
+    (kept,) = reproduce.kept_records(tmp_path / "report")
+    assert kept.complete
+
+
+def test_the_command_says_what_it_did(small, tmp_path, capsys):
+    words = ["reproduce", "blobs", "--trials", "2", "--jobs", "1", "-o", str(tmp_path / "report")]
+    for _ in range(2):  # the second time there is nothing left to run
+        with pytest.raises(SystemExit) as end:
+            cli.main(words)
+        assert end.value.code == 0
+        said = capsys.readouterr()
+        assert "about" in said.err
+        assert "index.html" in said.out
+    header = json.loads((tmp_path / "report/records/blobs/experiment.json").read_text())
+    assert len(header["about"]["runs"]) == 1
+
+
+def test_records_of_other_parameters_are_refused_at_once(small, tmp_path):
+    reproduce.reproduce(small[:1], tmp_path)
+    with pytest.raises(InputError, match="budget was 6 and is now 5"):
+        reproduce.kept(tmp_path, [replace(small[0], budget=5)])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["blob"], "no figure is called 'blob': did you mean blobs?"),
+        (["all", "blobs"], "leave away blobs"),
+        (["blobs", "-o", "FILE"], "is not a folder"),
+    ],
+)
+def test_mistakes_cost_one_line(small, tmp_path, capsys, words, message):
+    (tmp_path / "file").touch()
+    words = [str(tmp_path / "file") if word == "FILE" else word for word in words]
+    with pytest.raises(SystemExit) as end:
+        cli.main(["reproduce", *words])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_the_forms_on_500_candidates_are_timed_once(small, tmp_path, monkeypatch):
+    blobs = small[0]
+    monkeypatch.setattr(reproduce, "TIMED", "blobs")
+    reproduce.reproduce([blobs], tmp_path)
+    timings = json.loads((tmp_path / "records" / "timings.json").read_text())
+    assert set(timings) == {"vopt-subset", "sigmaopt-subset"}
+    (tmp_path / "records" / "timings.json").write_text('{"vopt-subset": 123.0}')
+    page, _ = reproduce.reproduce([blobs], tmp_path)
+    assert "123 seconds a query" in page.read_text(encoding="utf-8")
+
+
+def test_nothing_can_be_run(small, tmp_path, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise DataError("what was sent has a wrong checksum and was deleted: try again")
+
+    monkeypatch.setattr(Experiment, "load", broken)
+    with pytest.raises(DataError, match=r"blobs: what was sent.*; box: what was sent"):
+        reproduce.reproduce(small, tmp_path / "report")
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.4, "0 s"), (89, "89 s"), (150, "2 min"), (7_200, "2.0 h")]
+)
+def test_durations(seconds, said):
+    assert duration(seconds) == said
