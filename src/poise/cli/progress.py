@@ -53,7 +53,10 @@ def resumable() -> Iterator[None]:
 
 @contextmanager
 def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
-    """Bars for an experiment: a function that begins a step, and one for the methods' progress."""
+    """Bars for an experiment: a function that begins a step, and one for the methods' progress.
+
+    Where stderr is not a terminal, a line for every step and every method that is done.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -72,8 +75,13 @@ def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
         step = bars.add_task("", total=None)
         tasks: dict[str, TaskID] = {}
 
+        def say(line: str) -> None:
+            if not console.is_terminal:
+                click.echo(line, err=True)
+
         def begin(name: str) -> Report:
             """The next step; bars of an experiment before it go."""
+            say(name)
             for task in tasks.values():
                 bars.remove_task(task)
             tasks.clear()
@@ -92,5 +100,7 @@ def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
             if not bars.tasks[bars.task_ids.index(task)].started:
                 bars.start_task(task)
             bars.update(task, completed=done)
+            if done == total:
+                say(f"{method.title}: done")
 
         yield begin, progress
