@@ -1,7 +1,5 @@
 """The page in a real browser: it renders, says nothing, and asks nothing of the net."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,28 +7,6 @@ import pytest
 
 from poise.experiments.demo import Demo
 from poise.experiments.demo_page import demo_page
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the PATH")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,7 +1,5 @@
 """The report in a real browser: it renders, says nothing, and asks nothing of the net."""
 
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,28 +10,6 @@ from hand_made import hand_made, of_paper
 from poise.experiments.paper import EXPERIMENTS
 from poise.experiments.report import write_report
 from poise.experiments.runner import run
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the PATH")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
