@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default=Path("results"),
+    default=Path("out/results"),
     show_default=True,
     help="Folder for the records; the experiment gets a folder of its own in it.",
 )
