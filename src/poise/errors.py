@@ -40,6 +40,10 @@ class UnknownNameError(InputError, KeyError):
         return str(self.args[0])
 
 
+class HypothesisError(InputError):
+    """A number outside the hypotheses of a statement; the message quotes the one it breaks."""
+
+
 class DataError(PoiseError):
     """Files that cannot be found, fetched, read or written."""
 

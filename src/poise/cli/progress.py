@@ -99,8 +99,9 @@ def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
             task = tasks[method.name]
             if not bars.tasks[bars.task_ids.index(task)].started:
                 bars.start_task(task)
+            before = bars.tasks[bars.task_ids.index(task)].completed
             bars.update(task, completed=done)
-            if done == total:
+            if before < done == total:
                 say(f"{method.title}: done")
 
         yield begin, progress
