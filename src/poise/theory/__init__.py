@@ -6,15 +6,28 @@ from poise.theory.one_dimension import (
     exploration_requirement,
     exploration_root,
 )
-from poise.theory.statement import Statement
+from poise.theory.radial import solve_radial
+from poise.theory.statement import Bound, Statement
+from poise.theory.theorems import (
+    explore_labels,
+    explore_new_cluster,
+    explored_before,
+    packing_number_bound,
+)
 
 __all__ = [
+    "Bound",
     "Interval",
     "Statement",
     "constant_density",
     "exploitation_default",
     "exploration_requirement",
     "exploration_root",
+    "explore_labels",
+    "explore_new_cluster",
+    "explored_before",
+    "packing_number_bound",
     "solve_interval",
     "solve_line",
+    "solve_radial",
 ]

@@ -89,8 +89,8 @@ def solve_interval(
         require(label in (0, 1), "classes are 0 and 1", "a label", label)
     x = start + np.linspace(0.0, length, cells + 1)
     h = length / cells
-    faces = _densities(density, (x[1:] + x[:-1]) / 2) ** 2
-    inside = _densities(density, x[1:-1])
+    faces = checked_density(density, (x[1:] + x[:-1]) / 2) ** 2
+    inside = checked_density(density, x[1:-1])
     z = h / 2 * np.sqrt(tau / inside)
     reaction = tau * inside * h**2 * np.where(z > 1e-8, np.sinh(z) / np.maximum(z, 1e-8), 1.0) ** 2
     banded = np.zeros((2, cells - 1))
@@ -161,7 +161,8 @@ def _one_sided(x: Floats, a: float, length: float) -> Floats:
     return np.asarray(np.exp(-a * x) * np.expm1(-2 * a * (length - x)) / np.expm1(-2 * a * length))
 
 
-def _densities(density: Density, x: Floats) -> Floats:
+def checked_density(density: Density, x: Floats) -> Floats:
+    """The density at `x`, positive and finite, or the hypothesis that it breaks."""
     values = np.broadcast_to(np.asarray(density(x), dtype=np.float64), x.shape)
     good = bool(np.all(np.isfinite(values)) and np.all(values > 0))
     worst = float(values[~(np.isfinite(values) & (values > 0))][0]) if not good else 1.0

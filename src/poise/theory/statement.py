@@ -50,6 +50,23 @@ class Statement:
         return math.log(self.larger) - math.log(self.smaller)
 
 
+@dataclass(frozen=True)
+class Bound:
+    """``if left >= right then the conclusion, with this bound``."""
+
+    name: str
+    condition: str
+    left: float
+    right: float
+    conclusion: str
+    bound: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the condition holds."""
+        return self.left >= self.right
+
+
 def require(good: bool, hypothesis: str, name: str, value: object) -> None:
     """Refuse a number that breaks a hypothesis, in the words of the hypothesis."""
     if not good:
