@@ -8,6 +8,14 @@ from poise.theory.one_dimension import (
 )
 from poise.theory.radial import solve_radial
 from poise.theory.statement import Bound, Statement
+from poise.theory.symmetric import (
+    LowDensity,
+    low_density,
+    opposite_lower_bound,
+    paper_condition,
+    similar_upper_bound,
+    symmetric_density,
+)
 from poise.theory.theorems import (
     explore_labels,
     explore_new_cluster,
@@ -18,6 +26,7 @@ from poise.theory.theorems import (
 __all__ = [
     "Bound",
     "Interval",
+    "LowDensity",
     "Statement",
     "constant_density",
     "exploitation_default",
@@ -26,8 +35,13 @@ __all__ = [
     "explore_labels",
     "explore_new_cluster",
     "explored_before",
+    "low_density",
+    "opposite_lower_bound",
     "packing_number_bound",
+    "paper_condition",
+    "similar_upper_bound",
     "solve_interval",
     "solve_line",
     "solve_radial",
+    "symmetric_density",
 ]

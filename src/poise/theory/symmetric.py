@@ -1,0 +1,154 @@
+r"""Exploration in one dimension for a density that varies (supplement, "Symmetric density").
+
+Between points of one class, R_s apart, the density is symmetric about the middle; between points
+of different classes, R_o apart, it is anything. The paper bounds the two minima by exponentials,
+with two slips, so that what is here differs from it:
+
+* Its supersolution :math:`e^{\sqrt{\tau/\delta}(x^2 - r^2)}` is one only for small r: for a
+  constant density with :math:`a = \sqrt{\tau/\delta} = 4` and r = 2 it claims
+  :math:`1.1 \cdot 10^{-7}` where the solution is :math:`6.7 \cdot 10^{-4}`.
+* The derivative of its subsolution has the wrong sign, so that the assumption on the ends of the
+  opposite interval points the wrong way. No assumption is needed: the sum :math:`w = u_0 + u_1`
+  solves the problem with the value 1 at both ends, and :math:`A_o \ge w / \sqrt 2`.
+
+With :math:`K` the largest :math:`|(\log\rho)'|` and :math:`a^2 = \tau/\delta`,
+:math:`e^{b x^2}` is a supersolution where :math:`\rho \le \delta` if
+:math:`4 b^2 r^2 + 2 b (1 + 2 r K) \le a^2`; the largest such b gives a decay over the inner half
+of an interval of length 2r by :math:`e^{-D(r)}`,
+
+.. math:: D(r) = \tfrac14\left(\sqrt{(1 + 2rK)^2 + 4 a^2 r^2} - (1 + 2rK)\right).
+
+And :math:`\cosh(\theta(R/2 - x)) / \cosh(\theta R/2)` is a subsolution of w if
+:math:`\theta^2 - 2\theta K_+ \ge \tau/\rho_{min}`, where :math:`K_+` is how fast
+:math:`\log\rho` ascends towards the middle at most.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from poise.theory.interval import Density, Floats, checked_density, solve_interval
+from poise.theory.statement import Statement, finite, require
+
+#: Points at which a density is looked at.
+SAMPLES = 4_001
+
+
+@dataclass(frozen=True)
+class LowDensity:
+    """Where the density between points of one class is low, in the left half.
+
+    Attributes
+    ----------
+    delta : what counts as low
+    lengths : of the longest intervals on which the density is at most delta
+    alpha : share of the whole interval that they and their mirror images make up
+    steepest : largest ``|(log rho)'|`` on them
+    """
+
+    delta: float
+    lengths: tuple[float, ...]
+    alpha: float
+    steepest: float
+
+
+def low_density(length: float, density: Density, delta: float) -> LowDensity:
+    """The intervals of ``(0, R_s/2)`` on which the density is at most delta."""
+    require(finite(length) and length > 0, "R_s > 0", "R_s", length)
+    require(finite(delta) and delta > 0, "delta > 0", "delta", delta)
+    x = np.linspace(0.0, length, SAMPLES)
+    rho = checked_density(density, x)
+    require(
+        bool(np.allclose(rho, rho[::-1], rtol=1e-6)),
+        "the density is symmetric about the middle",
+        "its largest difference to its mirror image",
+        float(np.abs(rho - rho[::-1]).max()),
+    )
+    half = SAMPLES // 2 + 1
+    low = rho[:half] <= delta
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], low.astype(int), [0]])))
+    starts, ends = edges[::2], edges[1::2] - 1
+    lengths = tuple(
+        float(x[end] - x[start]) for start, end in zip(starts, ends, strict=True) if end > start
+    )
+    slope = _slope(x, rho)[:half]
+    steepest = float(np.abs(slope[low]).max()) if low.any() else 0.0
+    return LowDensity(delta, lengths, 2 * sum(lengths) / length, steepest)
+
+
+def similar_upper_bound(low: LowDensity, tau: float) -> float:
+    """Upper bound of ``min A_s``: the decays over the low intervals, multiplied."""
+    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
+    return math.exp(-sum(_decay(part / 2, low, tau) for part in low.lengths))
+
+
+def opposite_lower_bound(length: float, density: Density, tau: float) -> float:
+    """Lower bound of ``min A_o``: ``1 / (sqrt(2) cosh(theta R_o/2))``."""
+    require(finite(length) and length > 0, "R_o > 0", "R_o", length)
+    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
+    x = np.linspace(0.0, length, SAMPLES)
+    rho = checked_density(density, x)
+    towards_middle = _slope(x, rho) * np.sign(length / 2 - x)
+    K = max(0.0, float(towards_middle.max()))
+    theta = K + math.sqrt(K**2 + tau / float(rho.min()))
+    return math.exp(-float(np.logaddexp(theta * length / 2, -theta * length / 2))) * math.sqrt(2)
+
+
+def symmetric_density(
+    similar: tuple[float, Density],
+    opposite: tuple[float, Density],
+    tau: float,
+    delta: float,
+    *,
+    cells: int = 2_000,
+) -> Statement:
+    """The question falls between points of one class if the bounds are in that order (corrected).
+
+    Parameters
+    ----------
+    similar, opposite : length and density between points of one class, and of different classes
+    delta : what counts as low density between points of one class
+
+    Returns
+    -------
+    Statement
+        Its condition compares the bounds' logarithms, its conclusion the computed minima.
+    """
+    low = low_density(*similar, delta)
+    upper = similar_upper_bound(low, tau)
+    lower = opposite_lower_bound(*opposite, tau)
+    return Statement(
+        "symmetric density",
+        "log of the lower bound of A_o > log of the upper bound of A_s",
+        math.log(lower),
+        math.log(upper),
+        "min A_s < min A_o",
+        solve_interval(*similar, tau, (0, 0), cells=cells).minimum[1],
+        solve_interval(*opposite, tau, (0, 1), cells=cells).minimum[1],
+    )
+
+
+def paper_condition(
+    length: float, beta: float, low: LowDensity, smallest: float, tau: float, lam: float = 0.5
+) -> tuple[float, float]:
+    """Both sides of the paper's own condition, its eq. tau-condition-messy, for comparison.
+
+    ``R_s^2 (alpha^2/n_l sqrt(tau/delta) - 2 beta^2/(1 - lambda) tau/rho_min) >= 8 ln 2``; with
+    alpha and n_l of `low`, and `smallest` the smallest density between points of different classes.
+    """
+    require(finite(beta) and 0 < beta <= 0.25, "0 < beta <= 1/4", "beta", beta)
+    require(finite(lam) and 0 < lam < 1, "0 < lambda < 1", "lambda", lam)
+    require(len(low.lengths) > 0, "somewhere the density is at most delta", "alpha", low.alpha)
+    gain = low.alpha**2 / len(low.lengths) * math.sqrt(tau / low.delta)
+    return length**2 * (gain - 2 * beta**2 / (1 - lam) * tau / smallest), 8 * math.log(2)
+
+
+def _decay(r: float, low: LowDensity, tau: float) -> float:
+    """``D(r)``, from the end to the middle of an interval of length 2r."""
+    rough = 1 + 2 * r * low.steepest
+    return (math.sqrt(rough**2 + 4 * r**2 * tau / low.delta) - rough) / 4
+
+
+def _slope(x: Floats, rho: Floats) -> Floats:
+    return np.asarray(np.gradient(np.log(rho), x))
