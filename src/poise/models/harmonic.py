@@ -118,42 +118,68 @@ def spread(
     """
     n, n_problems = gamma.shape
     tau = check_decay(tau)
-    counts = [len(columns) for columns in sources]
-    operator = np.repeat(np.arange(n_problems), counts)
-    if not len(operator):
-        return [np.zeros((n, 0)) for _ in sources]
-    prepared = laplacian(graph)
-    # Columns are contiguous (order "F") throughout: that is how the solver wants them.
-    free = np.empty((n, n_problems), dtype=bool, order="F")
-    rhs = np.zeros((n, len(operator)), order="F")
-    W = graph.weights
     at = [
         [np.ones(len(source)) for source in columns]
         if heights is None or not heights[t]
         else [np.asarray(height, dtype=np.float64) for height in heights[t]]
         for t, columns in enumerate(sources)
     ]
-    column = 0
+    # Without decay the columns of a problem sum to 1: one of them need not be solved for.
+    implied = [
+        _implied(columns) if decay == 0 and (heights is None or not heights[t]) else []
+        for t, (columns, decay) in enumerate(
+            zip(sources, np.broadcast_to(tau, n_problems), strict=True)
+        )
+    ]
+    wanted = [
+        (t, j)
+        for t, columns in enumerate(sources)
+        for j in range(len(columns))
+        if j not in implied[t][:1]
+    ]
+    prepared = laplacian(graph)
+    # Columns are contiguous (order "F") throughout: that is how the solver wants them.
+    free = np.empty((n, n_problems), dtype=bool, order="F")
+    known = np.empty((n, n_problems), dtype=bool, order="F")
+    rhs = np.zeros((n, len(wanted)), order="F")
+    W = graph.weights
     for t, columns in enumerate(sources):
         constrained = np.concatenate([*columns, np.empty(0, dtype=np.int64)])
-        free[:, t] = reached(graph, constrained)
+        known[:, t] = reached(graph, constrained)
+        free[:, t] = known[:, t]
         free[constrained, t] = False
-        for source, height in zip(columns, at[t], strict=True):
-            for node, value in zip(source, height, strict=True):
-                row = slice(W.indptr[node], W.indptr[node + 1])
-                rhs[W.indices[row], column] += W.data[row] * (gamma[node, t] * value)
-            column += 1
-    q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
-    q[~free] = 0.0
-    v = solve(prepared, rhs, diagonals=q, free=free, operator=operator).require().value
-    v /= np.take(gamma.T, operator, axis=0).T
-    # The exact solution lies in [0, 1]: moving an approximate one there only brings it closer.
-    u = np.clip(v, 0.0, 1.0, out=v)
-    result = np.split(u, np.cumsum(counts)[:-1], axis=1)
-    for values, columns, own in zip(result, sources, at, strict=True):
+    for column, (t, j) in enumerate(wanted):
+        for node, value in zip(sources[t][j], at[t][j], strict=True):
+            row = slice(W.indptr[node], W.indptr[node + 1])
+            rhs[W.indices[row], column] += W.data[row] * (gamma[node, t] * value)
+    result = [np.empty((n, len(columns)), order="F") for columns in sources]
+    if wanted:
+        operator = np.array([t for t, _ in wanted])
+        q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
+        q[~free] = 0.0
+        v = solve(prepared, rhs, diagonals=q, free=free, operator=operator).require().value
+        for column, (t, j) in enumerate(wanted):
+            # The exact solution lies in [0, 1]: moving an approximate one there brings it closer.
+            result[t][:, j] = np.clip(v[:, column] / gamma[:, t], 0.0, 1.0)
+    for t, (values, columns) in enumerate(zip(result, sources, strict=True)):
         for j, source in enumerate(columns):
-            values[source, j] = own[j]
+            values[source, j] = at[t][j]
+        if implied[t]:
+            first, *others = implied[t]
+            rest = known[:, t].astype(np.float64)
+            for j in others:
+                rest -= values[:, j]
+            values[:, first] = np.maximum(rest, 0.0)
     return result
+
+
+def _implied(columns: Sequence[Ints]) -> list[int]:
+    """Columns in the order of their first nodes: the first is 1 minus the others.
+
+    The order of the nodes, not of the columns, so that renaming classes changes no bit.
+    """
+    present = [j for j, source in enumerate(columns) if len(source)]
+    return sorted(present, key=lambda j: int(columns[j].min()))
 
 
 def check_decay(tau: npt.ArrayLike) -> Floats:
