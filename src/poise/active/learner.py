@@ -2,7 +2,8 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,16 @@ from poise.models.labels import Label, Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 
-#: Solved problems kept: the open questions', the labels', and those of two predicting models.
-KEPT = 4
+#: Solved problems kept: the open questions', the labels', and the predicting model's.
+KEPT = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A problem, and what its solution says of the classes of all nodes."""
+
+    problem: Problem
+    finish: Callable[[Columns], ScoreResult]
 
 
 class Learner:
@@ -225,10 +234,6 @@ class Learner:
         """Scores of the labels alone in the model that predicts, with all that follows."""
         return self._labelled_result(self._predicting_tau(), self.shift)
 
-    def result_in(self, model: tuple[float, float | None]) -> ScoreResult:
-        """The same in another model, given by its tau and its shift."""
-        return self._labelled_result(*model)
-
     @property
     def values(self) -> Floats:
         """(n,) what the acquisition function says of every node now: NaN where none is asked."""
@@ -289,24 +294,35 @@ class Learner:
     def _labelled_question(self, tau: float, shift: float | None) -> Question:
         return self._session.state.problem(tau, shift, with_pending=False)
 
-    def open_problems(
-        self, *, predict: bool = False, also: Sequence[tuple[float, float | None]] = ()
-    ) -> list[Problem]:
-        """Problems not solved yet that the next decision (and prediction) needs.
+    def prediction(self, model: tuple[float, float | None] | None = None) -> Prediction:
+        """What the labels alone say now, in the model that predicts or another, not solved yet.
 
-        `also` names other models to predict in, by their tau and shift.
+        A model is given by its tau and its shift. The prediction can be finished later: answers
+        that come meanwhile do not change it.
+        """
+        tau, shift = (self._predicting_tau(), self.shift) if model is None else model
+        question = self._labelled_question(tau, shift)
+        now = self._session.state
+        state = replace(now, labels=dict(now.labels), classes=dict(now.classes), pending={})
+        known, shares = self.reached, now.class_shares()
+
+        def finish(columns: Columns) -> ScoreResult:
+            beliefs = merge(columns, question, state)
+            classes = tuple(state.classes)
+            return ScoreResult(beliefs.scores, classes, known, shares, beliefs.weights)
+
+        return Prediction(question.problem, finish)
+
+    def open_problems(self) -> list[Problem]:
+        """Problems not solved yet that the next decision needs.
 
         Several learners on one graph can be advanced together by solving all of theirs at once
         with `solve_problems` and handing the solutions back with `supply`.
         """
-        questions = []
-        if getattr(self._chooser(), "uses_scores", True):
-            questions.append(self._open_question())
-        if predict:
-            models = [(self._predicting_tau(), self.shift), *also]
-            questions += [self._labelled_question(tau, shift) for tau, shift in models]
-        wanted = dict.fromkeys(q.problem for q in questions)
-        return [p for p in wanted if p.sources and p not in self._solved]
+        if not getattr(self._chooser(), "uses_scores", True):
+            return []
+        problem = self._open_question().problem
+        return [problem] if problem.sources and problem not in self._solved else []
 
     def supply(self, problems: Sequence[Problem], columns: Sequence[Columns]) -> None:
         """Accept solutions of problems that `open_problems` named."""
@@ -355,9 +371,8 @@ class Learner:
         return Labels.of(state.labels, self.graph.n_nodes, state.classes)
 
     def _labelled_result(self, tau: float, shift: float | None) -> ScoreResult:
-        beliefs = self._beliefs(self._labelled_question(tau, shift))
-        shares = self._session.state.class_shares()
-        return ScoreResult(beliefs.scores, self.classes, self.reached, shares, beliefs.weights)
+        prediction = self.prediction((tau, shift))
+        return prediction.finish(self._columns(prediction.problem))
 
     def _snapshot(self) -> Snapshot:
         state = self._session.state

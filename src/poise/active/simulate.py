@@ -14,7 +14,7 @@ from poise.checks import whole_number
 from poise.errors import InputError, LabelError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
-from poise.models.harmonic import solve_problems
+from poise.models.harmonic import Columns, Problem, solve_problems
 from poise.models.labels import Labels, as_label
 from poise.models.poisson_weights import SHIFT
 from poise.models.registry import models
@@ -22,6 +22,9 @@ from poise.models.result import ScoreResult
 
 #: Models to measure accuracy in that are solved with all trials' columns at once: tau and shift.
 _together: dict[str, tuple[float, float | None]] = {"pwll": (0.0, SHIFT), "laplace": (0.0, None)}
+
+#: Columns that are worth a solve when nobody waits for them: eight packets of the solver's.
+ENOUGH = 64
 
 Initial = Literal["one-per-class"] | int | Sequence[int] | npt.NDArray[np.int64]
 
@@ -48,7 +51,8 @@ class Trace:
     clusters_seen : (E,) number of clusters with a labelled node
     n_clusters : clusters in all
     seconds : (Q,) time per query: choosing, answering and evaluating; with trials in lockstep, the
-        step's time divided by the number of trials, and with batches by their size
+        step's time divided by the number of trials, and with batches by their size. Where choosing
+        needs no solve, accuracies of many steps are measured together, and their time is shared.
     also : the same accuracies in other models, by name
     """
 
@@ -138,41 +142,69 @@ def simulate_many(
         )
         sessions.append(_Recorder(learner, start, classes, codes, groups, also))
     budget = min([budget, *(graph.n_nodes - len(s.initial) for s in sessions)])
-    before = time.perf_counter()
-    _solve_together(graph, sessions)
-    for session in sessions:
-        session.evaluate()
+    work = _Work(graph, sessions)
+    work.do([task for session in sessions for task in session.evaluate()], steps=0)
     for first in range(0, budget, batch):
         size = min(batch, budget - first)
         at_once = size if batch_policy else 1
         for n_asked in range(0, size, at_once):
             if n_asked:
-                _solve_together(graph, sessions, predict=False)
+                work.do([], steps=0)
             for session in sessions:
                 session.ask(at_once)
         for session in sessions:
             session.answer()
-        _solve_together(graph, sessions)
-        for session in sessions:
-            session.evaluate()
-        now = time.perf_counter()
-        for session in sessions:
-            session.seconds += [(now - before) / len(sessions) / size] * size
-        before = now
+        last = first + size == budget
+        work.do([task for s in sessions for task in s.evaluate()], steps=size, now=last)
         if progress:
             progress(first + size, budget)
     return [session.trace() for session in sessions]
 
 
-def _solve_together(graph: Graph, sessions: Sequence["_Recorder"], *, predict: bool = True) -> None:
-    """Solve what every session needs next as columns of one solve."""
-    wanted = [s.learner.open_problems(predict=predict, also=s.together) for s in sessions]
-    together = [problem for problems in wanted for problem in problems]
-    if not together:
-        return
-    solved = iter(solve_problems(graph, together))
-    for session, problems in zip(sessions, wanted, strict=True):
-        session.learner.supply(problems, [next(solved) for _ in problems])
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """An accuracy to be measured once a problem is solved."""
+
+    problem: Problem
+    measure: Callable[[Columns], None]
+
+
+class _Work:
+    """Solves what all sessions need as columns of one solve.
+
+    What the next decision needs is solved at once; accuracies wait until somebody needs a solve
+    anyway, or there are enough of them to fill the solver's packets of columns.
+    """
+
+    def __init__(self, graph: Graph, sessions: Sequence["_Recorder"]) -> None:
+        self.graph, self.sessions = graph, sessions
+        self.waiting: list[_Task] = []
+        self.steps = 0
+        self.before = time.perf_counter()
+
+    def do(self, tasks: Sequence[_Task], *, steps: int, now: bool = False) -> None:
+        """Take on tasks that belong to so many further queries of each session."""
+        self.waiting += tasks
+        self.steps += steps
+        wanted = [session.learner.open_problems() for session in self.sessions]
+        waiting = sum(len(task.problem.sources) for task in self.waiting)
+        if not (now or any(wanted) or waiting >= ENOUGH):
+            return
+        problems = dict.fromkeys(p for some in wanted for p in some)
+        problems |= dict.fromkeys(task.problem for task in self.waiting)
+        listed = list(problems)
+        solved = dict(zip(listed, solve_problems(self.graph, listed), strict=True))
+        for session, some in zip(self.sessions, wanted, strict=True):
+            session.learner.supply(some, [solved[problem] for problem in some])
+        for task in self.waiting:
+            task.measure(solved[task.problem])
+        self.waiting.clear()
+        if self.steps:
+            after = time.perf_counter()
+            each = (after - self.before) / len(self.sessions) / self.steps
+            for session in self.sessions:
+                session.seconds += [each] * self.steps
+            self.before, self.steps = after, 0
 
 
 class _Recorder:
@@ -190,7 +222,6 @@ class _Recorder:
         self.learner, self.initial = learner, initial
         self.classes, self.codes, self.groups = classes, codes, groups
         self.also = tuple(also)
-        self.together = [_together[name] for name in also if name in _together]
         self.queries: list[int] = []
         # Shares that are right, of all and by class: in the predicting model, then in the others.
         self.right: list[list[tuple[float, float]]] = [[] for _ in (None, *also)]
@@ -205,27 +236,36 @@ class _Recorder:
         nodes = list(self.learner.pending)
         self.learner.tell(nodes, [self.classes[self.codes[node]] for node in nodes])
 
-    def evaluate(self) -> None:
+    def evaluate(self) -> list[_Task]:
+        """Note where the session stands; the accuracies there are measured by the tasks."""
         labelled = np.array([*self.initial, *self.queries], dtype=np.int64)
         rest = np.ones(len(self.codes), dtype=bool)
         rest[labelled] = False
+        place = len(self.counts)
         self.counts.append(len(self.queries))
         self.seen.append(len(np.unique(self.groups[labelled])))
+        tasks = []
         for name, right in zip((None, *self.also), self.right, strict=True):
+            # Nothing to predict from counts as nothing right, nothing to predict as all right.
+            right.append((float(len(labelled) > 0),) * 2)
             if not len(labelled) or not rest.any():
-                # Nothing to predict from counts as nothing right, nothing to predict as all right.
-                right.append((float(len(labelled) > 0),) * 2)
-            else:
-                right.append(self._share_right(self._result(name), rest))
+                continue
+            if name is not None and name not in _together:
+                graph, learner = self.learner.graph, self.learner
+                labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
+                right[place] = self._share_right(models.factory(name)(graph, labels), rest)
+                continue
+            prediction = self.learner.prediction(None if name is None else _together[name])
 
-    def _result(self, model: str | None) -> ScoreResult:
-        if model is None:
-            return self.learner.result
-        if model in _together:
-            return self.learner.result_in(_together[model])
-        graph, learner = self.learner.graph, self.learner
-        labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
-        return models.factory(model)(graph, labels)
+            def measure(
+                columns: Columns,
+                right: list[tuple[float, float]] = right,
+                finish: Callable[[Columns], ScoreResult] = prediction.finish,
+            ) -> None:
+                right[place] = self._share_right(finish(columns), rest)
+
+            tasks.append(_Task(prediction.problem, measure))
+        return tasks
 
     def _share_right(self, result: ScoreResult, rest: npt.NDArray[np.bool_]) -> tuple[float, float]:
         position = {name: code for code, name in enumerate(self.classes)}
