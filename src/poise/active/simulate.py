@@ -23,8 +23,8 @@ from poise.models.result import ScoreResult
 #: Models to measure accuracy in that are solved with all trials' columns at once: tau and shift.
 _together: dict[str, tuple[float, float | None]] = {"pwll": (0.0, SHIFT), "laplace": (0.0, None)}
 
-#: Columns that are worth a solve when nobody waits for them: eight packets of the solver's.
-ENOUGH = 64
+#: Columns that are worth a solve when nobody waits for them: the packets of eight are full then.
+ENOUGH = 96
 
 Initial = Literal["one-per-class"] | int | Sequence[int] | npt.NDArray[np.int64]
 

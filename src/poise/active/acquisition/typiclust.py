@@ -23,6 +23,8 @@ from poise.models.components import laplacian
 SAMPLE = 10_000
 #: Most steps of k-means.
 STEPS = 30
+#: Dimensions in which k-means is done at most.
+DIMENSIONS = 50
 #: Eigenvectors that stand for features where there are none.
 EIGENVECTORS = 20
 
@@ -99,7 +101,8 @@ class TypiClust:
     the normalised Laplacian, as in spectral clustering.
 
     Costs one k-means per round, of a sample of 10,000 points (of directions, for "cosine"), until
-    `max_clusters` is reached.
+    `max_clusters` is reached; points of more than 50 dimensions are projected on their first 50
+    principal components first.
 
     Parameters
     ----------
@@ -129,6 +132,7 @@ class TypiClust:
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Memory:
         points = spectral_coordinates(graph) if graph.features is None else feature_space(graph)[0]
+        points = _few_dimensions(points)
         clusters = Clusters(points, self._count(given.size, graph.n_nodes), seed)
         return Memory(typicality_ranks(graph), clusters, given.size)
 
@@ -153,6 +157,15 @@ class TypiClust:
         place = np.empty(count)
         place[order] = np.arange(count)
         return np.asarray(memory.ranks - place[codes])
+
+
+def _few_dimensions(points: Any) -> Any:
+    """Points as they are, or their principal components where there are many dimensions."""
+    if not isinstance(points, np.ndarray) or min(points.shape) <= DIMENSIONS:
+        return points
+    from sklearn.decomposition import PCA
+
+    return PCA(DIMENSIONS, svd_solver="covariance_eigh").fit_transform(points)
 
 
 def spectral_coordinates(graph: Graph) -> Floats:

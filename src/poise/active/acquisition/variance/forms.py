@@ -94,10 +94,10 @@ class OnAllPoints(_Form):
         at 5,000 nodes 200 MB and a few seconds once, and no solve for a question after that.
     """
 
-    cost: ClassVar[str] = "some 600 columns once, then 50 a query"
+    cost: ClassVar[str] = "some 600 columns once, then 16 a query"
 
     projections: int = 256
-    shortlist: int = 48
+    shortlist: int = 16
     dense: int = 5_000
 
     def __post_init__(self) -> None:
