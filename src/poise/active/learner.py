@@ -12,6 +12,7 @@ import numpy.typing as npt
 from poise.active import saved
 from poise.active.acquisition import Acquisition, as_acquisition
 from poise.active.beliefs import Beliefs, merge
+from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.active.memories import Memories
 from poise.active.policies import Policy, as_policy
 from poise.active.schedules import Schedule, as_schedule
@@ -239,6 +240,25 @@ class Learner:
         """(n,) what the acquisition function says of every node now: NaN where none is asked."""
         snapshot = self._snapshot()
         return self._values(snapshot)
+
+    def certificate(
+        self,
+        radius: float,
+        groups: npt.ArrayLike | None = None,
+        taus: Sequence[float] = TAUS,
+    ) -> Certificate:
+        """For which tau unexplored groups come before anything within `radius` of a label.
+
+        See `poise.active.certificate`; groups are clusters, or the graph's components.
+        """
+        return exploration_certificate(
+            self.graph,
+            self._labels(),
+            radius=radius,
+            groups=groups,
+            taus=taus,
+            shift=SHIFT if self.shift is None else self.shift,
+        )
 
     # Saving ---------------------------------------------------------------------------------
 
