@@ -6,6 +6,7 @@ from poise.theory.one_dimension import (
     exploration_requirement,
     exploration_root,
 )
+from poise.theory.plane import Plane, solve_plane
 from poise.theory.radial import solve_radial
 from poise.theory.statement import Bound, Statement
 from poise.theory.symmetric import (
@@ -27,6 +28,7 @@ __all__ = [
     "Bound",
     "Interval",
     "LowDensity",
+    "Plane",
     "Statement",
     "constant_density",
     "exploitation_default",
@@ -42,6 +44,7 @@ __all__ = [
     "similar_upper_bound",
     "solve_interval",
     "solve_line",
+    "solve_plane",
     "solve_radial",
     "symmetric_density",
 ]

@@ -1,0 +1,138 @@
+"""The continuum equation on the unit square, with labelled points and the singular weight.
+
+    tau u_i - rho^-1 div(gamma rho^2 grad u_i) = 0,   gamma = 1 + dist(x, labels)^-alpha,
+
+no flux through the boundary, u_i = 1 at the labels of class i and 0 at the others. Finite volumes
+on a uniform grid whose nodes the labels are: conductances ``gamma rho^2`` at the middles of the
+edges, reactions ``tau rho h^2``. The grid is a graph and the equation a grounded Laplacian plus a
+diagonal, so the solver is poise's own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from poise import Graph
+from poise.linalg import solve
+from poise.models.components import laplacian
+from poise.theory.statement import finite, require
+
+Floats = NDArray[np.float64]
+#: (..., 2) positions -> (...) density.
+PlaneDensity = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Solutions on the unit square.
+
+    Attributes
+    ----------
+    points : (m, m, 2) positions of the nodes
+    density : (m, m)
+    gamma : (m, m) the weight, infinite at the labels
+    u : (C, m, m) a solution per class
+    labels : (k, 2) positions of the labelled nodes
+    """
+
+    points: Floats
+    density: Floats
+    gamma: Floats
+    u: Floats
+    labels: Floats
+
+    @property
+    def acquisition(self) -> Floats:
+        """(m, m) the norm of the solutions."""
+        return np.asarray(np.sqrt((self.u**2).sum(axis=0)))
+
+    @property
+    def distance(self) -> Floats:
+        """(m, m) to the nearest label."""
+        return _distance(self.points, self.labels)
+
+    @property
+    def roughness(self) -> Floats:
+        """(m, m) norm of the gradient of log rho, by differences."""
+        h = 1.0 / (len(self.points) - 1)
+        return np.asarray(np.hypot(*np.gradient(np.log(self.density), h)))
+
+
+def solve_plane(
+    labels: Sequence[tuple[float, float]],
+    classes: Sequence[int],
+    density: PlaneDensity,
+    tau: float,
+    alpha: float,
+    *,
+    cells: int = 120,
+) -> Plane:
+    """Solve on the unit square with labels moved to the nearest nodes of the grid.
+
+    Parameters
+    ----------
+    labels : positions in the square
+    classes : 0, 1, ... for each of them
+    alpha : float > 0, which is d - 2
+    cells : per side
+    """
+    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
+    require(finite(alpha) and alpha > 0, "alpha > d - 2 = 0", "alpha", alpha)
+    places = np.asarray(labels, dtype=np.float64).reshape(-1, 2)
+    require(len(places) == len(classes) >= 1, "every label has a class", "labels", len(places))
+    inside = bool(((places >= 0) & (places <= 1)).all())
+    require(inside, "labels lie in the domain, the unit square", "labels", places.tolist())
+    m, h = cells + 1, 1.0 / cells
+    axis = np.linspace(0.0, 1.0, m)
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
+    nearest = np.rint(places * cells).astype(np.int64)
+    nodes = nearest[:, 0] * m + nearest[:, 1]
+    require(len(set(nodes.tolist())) == len(nodes), "labels are apart", "labels", places.tolist())
+    places = nearest.astype(np.float64) * h
+    rho = _checked(density, points)
+
+    def conductance(middles: Floats) -> Floats:
+        weight = 1.0 + _distance(middles, places) ** -alpha
+        return np.asarray(weight * _checked(density, middles) ** 2)
+
+    # A face at the square's edge is half as wide.
+    width = np.ones(m)
+    width[[0, -1]] = 0.5
+    across = conductance((points[1:] + points[:-1]) / 2) * width
+    along = conductance((points[:, 1:] + points[:, :-1]) / 2) * width[:, None]
+    index = np.arange(m * m).reshape(m, m)
+    row = np.concatenate([index[:-1].ravel(), index[:, :-1].ravel()])
+    column = np.concatenate([index[1:].ravel(), index[:, 1:].ravel()])
+    values = np.concatenate([across.ravel(), along.ravel()])
+    W = sparse.coo_array((values, (row, column)), shape=(m * m, m * m))
+    graph = Graph.from_weights(sparse.csr_array(W + W.T))
+    reaction = (tau * rho * h**2 * width * width[:, None]).ravel()
+    free = np.ones(m * m, dtype=bool)
+    free[nodes] = False
+    reaction[nodes] = 0.0
+    kinds = np.asarray(classes)
+    fixed = np.zeros((m * m, kinds.max() + 1))
+    fixed[nodes, kinds] = 1.0
+    rhs = np.asfortranarray(graph.weights @ fixed)
+    rhs[nodes] = 0.0
+    found = solve(laplacian(graph), rhs, diagonals=reaction, free=free).require().value
+    u = np.clip(found, 0.0, 1.0) + fixed
+    with np.errstate(divide="ignore"):
+        gamma = 1.0 + _distance(points, places) ** -alpha
+    return Plane(points, rho, gamma, u.T.reshape(-1, m, m), places)
+
+
+def _distance(points: Floats, labels: Floats) -> Floats:
+    gaps = points[..., None, :] - labels
+    return np.asarray(np.sqrt((gaps**2).sum(axis=-1)).min(axis=-1))
+
+
+def _checked(density: PlaneDensity, points: Floats) -> Floats:
+    values = np.broadcast_to(np.asarray(density(points), dtype=np.float64), points.shape[:-1])
+    good = np.isfinite(values) & (values > 0)
+    worst = 1.0 if good.all() else float(values[~good][0])
+    require(bool(good.all()), "the density is positive and finite", "the density", worst)
+    return values
