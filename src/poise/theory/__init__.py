@@ -1,6 +1,7 @@
 """The paper's theory, computable: the continuum equations solved, its statements as functions."""
 
 from poise.theory.interval import Interval, constant_density, solve_interval, solve_line
+from poise.theory.limit import Comparison, compare
 from poise.theory.one_dimension import (
     exploitation_default,
     exploration_requirement,
@@ -26,10 +27,12 @@ from poise.theory.theorems import (
 
 __all__ = [
     "Bound",
+    "Comparison",
     "Interval",
     "LowDensity",
     "Plane",
     "Statement",
+    "compare",
     "constant_density",
     "exploitation_default",
     "exploration_requirement",
