@@ -3,12 +3,12 @@
 Points are drawn from a density on the unit square and joined within a distance epsilon. As their
 number n grows,
 
-    sum_j w_ij gamma_i gamma_j (u_i - u_j)  ~  -n epsilon^4 sigma/2  rho^-1 div(gamma^2 rho^2 grad u)
+    sum_j w_ij gamma_i gamma_j (u_i - u_j) ~ -n epsilon^4 sigma/2 rho^-1 div(gamma^2 rho^2 grad u)
 
 with ``sigma = int eta(|z|) z_1^2 dz`` of the kernel eta; the continuum's gamma is the *square* of
 the graph's. So ``tau n epsilon^4 sigma/2`` is the graph's tau for the continuum's tau. Without
-gamma the solution degenerates: a label is one node of n, connected to the rest by ``1/(n epsilon^2)``
-of what the rest has, and its influence vanishes.
+gamma the solution degenerates: a label is one node of n, too weakly joined to hold up a solution,
+and its influence vanishes.
 """
 
 from collections.abc import Sequence
