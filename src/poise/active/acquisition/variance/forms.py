@@ -27,6 +27,8 @@ from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
 from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
 
+#: Length of the shortlist, where estimates err by 1 to 3 per cent and where they err more.
+SHORT, LONG = 16, 48
 #: Columns solved for at once: bounds the memory.
 CHUNK = 64
 #: Decimals of a truncated form's values, relative to the largest, that are more than rounding.
@@ -87,8 +89,9 @@ class OnAllPoints(_Form):
         See `variance.covariance.AnswerModel`.
     projections : int
         Random projections; with 256 estimates err by 1 to 3 per cent.
-    shortlist : int
-        Columns kept exactly.
+    shortlist : int, optional
+        Columns kept exactly. By default 16, and 48 if there were components without a label at the
+        start: estimates err more then.
     dense : int
         On graphs of at most so many nodes the whole covariance is inverted and nothing estimated:
         at 5,000 nodes 200 MB and a few seconds once, and no solve for a question after that.
@@ -97,13 +100,14 @@ class OnAllPoints(_Form):
     cost: ClassVar[str] = "some 600 columns once, then 16 a query"
 
     projections: int = 256
-    shortlist: int = 16
+    shortlist: int | None = None
     dense: int = 5_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole_number(self.projections, "projections", 1)
-        whole_number(self.shortlist, "shortlist", 1)
+        if self.shortlist is not None:
+            whole_number(self.shortlist, "shortlist", 1)
         whole_number(self.dense, "dense", 0)
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Sketch | Dense:
@@ -119,7 +123,10 @@ class OnAllPoints(_Form):
 
     def _refined(self, memory: Sketch) -> Sketch:
         # A criterion that depends on the scores is judged when they are known.
-        return memory if self.weighted else refine(memory, self.criterion, self.shortlist)
+        return memory if self.weighted else refine(memory, self.criterion, self._size(memory))
+
+    def _size(self, memory: Sketch) -> int:
+        return self.shortlist or (SHORT if memory.settled else LONG)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         memory: Sketch | Dense = snapshot.memory
@@ -129,7 +136,8 @@ class OnAllPoints(_Form):
             values = self.criterion(statistics) * (1.0 if weight is None else weight)
             return waiting_first(values, memory.graph, memory.waiting, statistics.variances)
         if not snapshot.candidates[list(memory.columns)].any():
-            memory = refine(memory, self.criterion, self.shortlist, weight, snapshot.candidates)
+            size = self._size(memory)
+            memory = refine(memory, self.criterion, size, weight, snapshot.candidates)
         return values_of_all(memory, self.criterion, snapshot.candidates, weight)
 
 

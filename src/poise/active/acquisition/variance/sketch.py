@@ -54,6 +54,8 @@ class Sketch:
     sums : (components, q) sums of R over each component
     deflated : number of the first columns that are not random
     columns : exact columns of the nodes on the shortlist
+    settled : whether every component had an asked node when the projections were made; if not, what
+        they were made for has changed since, and they err more
     """
 
     graph: Graph
@@ -67,6 +69,7 @@ class Sketch:
     sums: Floats
     deflated: int
     columns: dict[int, Floats]
+    settled: bool
 
     @property
     def waiting(self) -> Bools:
@@ -147,6 +150,7 @@ def sketch(
         sums,
         r,
         {},
+        bool(reached(graph, asked).all()),
     )
 
 
