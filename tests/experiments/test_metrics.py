@@ -72,10 +72,8 @@ def test_summary_has_a_row_for_every_method_and_model() -> None:
     curve = np.linspace(0, 1, 11)
     with_curve(records, "random", curve)
     rows = {(row.method, row.model): row for row in summary_rows(records)}
-    assert set(rows) == {
-        (m, model) for m in ("sm", "random") for model in ("choosing", "pwll", "laplace")
-    }
-    sm, random = rows["sm", "pwll"], rows["random", "laplace"]
+    assert set(rows) == {(m, model) for m in ("sm", "random") for model in ("choosing", "laplace")}
+    sm, random = rows["sm", "choosing"], rows["random", "laplace"]
     assert (sm.area, sm.final, sm.trials) == (pytest.approx(0.92), pytest.approx(0.92), 4)
     assert (sm.labels_to_90, sm.labels_to_95) == (2, None)
     assert random.area == pytest.approx(curve[1:].mean())

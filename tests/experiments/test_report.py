@@ -80,7 +80,7 @@ def test_everything_is_there(written: Path) -> None:
     }
     lines = (folder / "summary.csv").read_text().splitlines()
     methods = len(NAMES) + len(EXPERIMENTS["mnist"].methods)
-    assert len(lines) == 1 + 2 * methods + 3 * len(EXPERIMENTS["isolet"].methods) + 2 * 6
+    assert len(lines) == 1 + 2 * methods + 2 * len(EXPERIMENTS["isolet"].methods) + 2 * 6
     assert not list(folder.rglob("*.part"))
 
 
