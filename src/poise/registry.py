@@ -1,12 +1,20 @@
 """Name -> factory, for everything that can be chosen by name or added under a name of one's own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
 from poise.errors import InputError, UnknownNameError
 
 T = TypeVar("T")
+
+
+def known_name(kind: str, name: Any, names: Collection[str]) -> None:
+    """Refuse a name that is not among `names`, with the nearest ones, or else all."""
+    if name not in names:
+        near = get_close_matches(str(name), list(names))
+        known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+        raise UnknownNameError(f"no {kind} is called {name!r}: {known}")
 
 
 class Registry(Generic[T]):
@@ -46,12 +54,8 @@ class Registry(Generic[T]):
         return self.factory(name)(**parameters)
 
     def factory(self, name: str) -> Callable[..., T]:
-        try:
-            return self._factories[name]
-        except KeyError:
-            near = get_close_matches(name, self._factories)
-            known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self)}"
-            raise UnknownNameError(f"no {self.kind} is called {name!r}: {known}") from None
+        known_name(self.kind, name, list(self))
+        return self._factories[name]
 
     def resolve(self, value: Any, function: str) -> T:
         """`value`, a name or a `function` as the error describes it, as a function."""

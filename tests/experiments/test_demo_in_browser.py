@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import open_alone
 
 from poise.experiments.demo import Demo
 from poise.experiments.demo_page import demo_page
@@ -16,16 +17,7 @@ def test_the_page_renders_alone(
 ) -> None:
     path = tmp_path / "index.html"
     path.write_text(demo_page(demo), encoding="utf-8")
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    said: list[str] = []
-    requested: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: requested.append(request.url))
-    page.goto(path.as_uri())
-
-    assert said == []
-    assert [url for url in requested if not url.startswith("data:")] == [path.as_uri()]
+    page = open_alone(browser, path, width, scheme)
     assert page.locator("svg.chart").count() == 2
     assert page.locator(".strip img").first.evaluate("image => image.naturalWidth") == 8
     # Nothing sticks out at the side, and the axes' words are large enough to read.

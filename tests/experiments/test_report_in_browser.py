@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import open_alone
 from hand_made import hand_made, of_paper
 
 from poise.experiments.paper import EXPERIMENTS
@@ -24,16 +25,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1024, 1440])
 def test_the_report_renders_alone(browser: Any, written: Path, width: int, scheme: str) -> None:
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    said: list[str] = []
-    requested: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: requested.append(request.url))
-    page.goto(written.as_uri())
-
-    assert said == []
-    assert [url for url in requested if not url.startswith("data:")] == [written.as_uri()]
+    page = open_alone(browser, written, width, scheme)
     assert page.locator("svg.plane.values").count() == 6  # three methods at the start and at 9
     assert page.locator("svg.chart").count() == 3 + 4 + 2 + 2 + 2
     # Nothing sticks out at the side, closed or open, and words are large enough to read.

@@ -183,11 +183,10 @@ def test_a_worker_that_dies_once_is_forgiven(small, tmp_path):
     assert (tmp_path / "died").exists()
 
 
-@pytest.mark.parametrize("jobs", [2])
-def test_a_mistake_in_a_method_costs_its_unit(small, tmp_path, jobs):
+def test_a_mistake_in_a_method_costs_its_unit(small, tmp_path):
     wrong = replace(small, methods=(Method("wrong", Wrong()), *small.methods))
     with pytest.raises(RunError, match="ZeroDivisionError: division by zero"):
-        run(wrong, tmp_path / "out", jobs=jobs)
+        run(wrong, tmp_path / "out", jobs=2)
     assert Store(tmp_path / "out", small).read().complete
 
 

@@ -86,8 +86,9 @@ def run(
 
 def find(name: str) -> "Experiment":
     """The experiment in a TOML file, or one of the paper's."""
-    from poise.experiments.experiment import known_name, read_experiment
+    from poise.experiments.experiment import read_experiment
     from poise.experiments.paper import EXPERIMENTS
+    from poise.registry import known_name
 
     path = Path(name)
     if path.suffix == ".toml":

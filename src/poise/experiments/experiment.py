@@ -14,10 +14,10 @@ from poise.active.saved import describe
 from poise.active.schedules import as_schedule
 from poise.checks import whole_number
 from poise.data.datasets.files import read
-from poise.errors import InputError, UnknownNameError
+from poise.errors import InputError
 from poise.models import models
 from poise.models.poisson_weights import SHIFT
-from poise.registry import Registry
+from poise.registry import Registry, known_name
 
 #: The seeds of the authors' scripts, one trial each.
 SEEDS = (2, 3, 5, 6, 15, 16, 29, 30, 49, 50)
@@ -226,14 +226,6 @@ def _made(registry: Registry[Any], value: Any, method: str) -> Any:
             f"the {registry.kind} {name} of {method} does not take {', '.join(parameters)}: "
             f"see help of poise.{registry.kind}s"
         ) from None
-
-
-def known_name(kind: str, name: Any, names: Any) -> None:
-    """Refuse a name that is not among `names`, with the nearest ones."""
-    if name not in names:
-        near = get_close_matches(str(name), list(names))
-        known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-        raise UnknownNameError(f"no {kind} is called {name!r}: {known}")
 
 
 def _distinct(kind: str, values: list[Any]) -> None:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from poise import Geometric
 from poise.active.policies.proportional import Proportional
 from poise.errors import InputError
-from poise.experiments.experiment import CHOOSING, Experiment, Method, known_name
+from poise.experiments.experiment import CHOOSING, Experiment, Method
+from poise.registry import known_name
 
 TAU = 1e-3
 #: Questions per trial with ``--quick`` on the data sets of tens of thousands of points.
@@ -110,16 +111,18 @@ def large(
             ("proportional", Proportional(K=clusters), "proportional"),
         ):
             methods += [
-                Method(f"norm-{policy}", "norm", TAU, chooser, title=f"Norm, {title}"),
+                Method(
+                    f"norm-{policy}", "norm", TAU, chooser, title=f"Norm, {title}", group=POLICIES
+                ),
                 Method(
                     f"norm-decay-{policy}",
                     "norm",
                     Geometric(K=K),
                     chooser,
                     title=f"Norm, τ → 0, {title}",
+                    group=POLICIES,
                 ),
             ]
-        methods[-4:] = [replace(method, group=POLICIES) for method in methods[-4:]]
     methods += [VOPT, *LEFT_OUT, *SUBSET]
     return Experiment(name, data, tuple(methods), embedding="vae", budget=budget)
 

@@ -14,12 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
+from poise.linalg.status import Floats
 from poise.theory.statement import finite, require
 
-Floats = NDArray[np.float64]
 #: Positions -> density, positive.
 Density = Callable[[Floats], Floats]
 
@@ -161,10 +160,14 @@ def _one_sided(x: Floats, a: float, length: float) -> Floats:
     return np.asarray(np.exp(-a * x) * np.expm1(-2 * a * (length - x)) / np.expm1(-2 * a * length))
 
 
-def checked_density(density: Density, x: Floats) -> Floats:
-    """The density at `x`, positive and finite, or the hypothesis that it breaks."""
-    values = np.broadcast_to(np.asarray(density(x), dtype=np.float64), x.shape)
-    good = bool(np.all(np.isfinite(values)) and np.all(values > 0))
-    worst = float(values[~(np.isfinite(values) & (values > 0))][0]) if not good else 1.0
-    require(good, "the density is positive and finite", "the density", worst)
+def checked_density(density: Density, x: Floats, shape: tuple[int, ...] | None = None) -> Floats:
+    """The density at `x`, positive and finite, or the hypothesis that it breaks.
+
+    Its shape is that of `x` unless it is given: positions in the plane have an axis more.
+    """
+    values = np.asarray(density(x), dtype=np.float64)
+    values = np.broadcast_to(values, x.shape if shape is None else shape)
+    good = np.isfinite(values) & (values > 0)
+    worst = 1.0 if good.all() else float(values[~good][0])
+    require(bool(good.all()), "the density is positive and finite", "the density", worst)
     return values

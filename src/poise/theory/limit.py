@@ -18,8 +18,9 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
 from poise import epsilon_graph
+from poise.linalg.status import Floats
 from poise.models.harmonic import spread
-from poise.theory.plane import Floats, Plane, PlaneDensity, solve_plane
+from poise.theory.plane import Plane, PlaneDensity, solve_plane
 
 #: eta(t) = exp(-4 t^2) for t <= 1, and its second moment over the unit disc.
 SIGMA = float(np.pi * (1 - 5 * np.exp(-4)) / 32)

@@ -24,7 +24,7 @@ def exploration_root(beta: float) -> float:
     require(finite(beta) and 0 <= beta <= 1 / math.sqrt(2), "0 <= beta <= 1/sqrt(2)", "beta", beta)
     # log cosh does not overflow; at t = 4 the difference is positive for every beta allowed.
     return float(
-        brentq(lambda t: _log_cosh(t) - math.log(2) / 2 - _log_cosh(beta * t), 0.0, 4.0, xtol=1e-15)
+        brentq(lambda t: log_cosh(t) - math.log(2) / 2 - log_cosh(beta * t), 0.0, 4.0, xtol=1e-15)
     )
 
 
@@ -64,10 +64,11 @@ def exploitation_default(length: float, beta: float, rho: float, tau: float) -> 
 def _minima(length: float, beta: float, rho: float, tau: float) -> tuple[float, float]:
     """``min A_s`` and ``min A_o``."""
     t = math.sqrt(tau / rho) * length / 2
-    return math.exp(-_log_cosh(t)), math.exp(-_log_cosh(beta * t)) / math.sqrt(2)
+    return math.exp(-log_cosh(t)), math.exp(-log_cosh(beta * t)) / math.sqrt(2)
 
 
-def _log_cosh(t: float) -> float:
+def log_cosh(t: float) -> float:
+    """``log(cosh t)``, for large t too."""
     return float(np.logaddexp(t, -t) - math.log(2))
 
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from poise import Graph
 from poise.linalg import solve
+from poise.linalg.status import Floats
 from poise.models.components import laplacian
+from poise.theory.interval import checked_density
 from poise.theory.statement import finite, require
 
-Floats = NDArray[np.float64]
 #: (..., 2) positions -> (...) density.
 PlaneDensity = Callable[[Floats], Floats]
 
@@ -92,11 +92,11 @@ def solve_plane(
     nodes = nearest[:, 0] * m + nearest[:, 1]
     require(len(set(nodes.tolist())) == len(nodes), "labels are apart", "labels", places.tolist())
     places = nearest.astype(np.float64) * h
-    rho = _checked(density, points)
+    rho = checked_density(density, points, points.shape[:-1])
 
     def conductance(middles: Floats) -> Floats:
         weight = 1.0 + _distance(middles, places) ** -alpha
-        return np.asarray(weight * _checked(density, middles) ** 2)
+        return np.asarray(weight * checked_density(density, middles, middles.shape[:-1]) ** 2)
 
     # A face at the square's edge is half as wide.
     width = np.ones(m)
@@ -128,11 +128,3 @@ def solve_plane(
 def _distance(points: Floats, labels: Floats) -> Floats:
     gaps = points[..., None, :] - labels
     return np.asarray(np.sqrt((gaps**2).sum(axis=-1)).min(axis=-1))
-
-
-def _checked(density: PlaneDensity, points: Floats) -> Floats:
-    values = np.broadcast_to(np.asarray(density(points), dtype=np.float64), points.shape[:-1])
-    good = np.isfinite(values) & (values > 0)
-    worst = 1.0 if good.all() else float(values[~good][0])
-    require(bool(good.all()), "the density is positive and finite", "the density", worst)
-    return values

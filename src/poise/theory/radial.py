@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from poise.theory.interval import Density, Floats, checked_density
+from poise.linalg.status import Floats
+from poise.theory.interval import Density, checked_density
 from poise.theory.statement import finite, require
 
 #: Nodes and weights of a quadrature that is exact for polynomials of degree 7, on (0, 1).

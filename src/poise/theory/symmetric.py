@@ -28,7 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poise.theory.interval import Density, Floats, checked_density, solve_interval
+from poise.linalg.status import Floats
+from poise.theory.interval import Density, checked_density, solve_interval
+from poise.theory.one_dimension import log_cosh
 from poise.theory.statement import Statement, finite, require
 
 #: Points at which a density is looked at.
@@ -92,7 +94,7 @@ def opposite_lower_bound(length: float, density: Density, tau: float) -> float:
     towards_middle = _slope(x, rho) * np.sign(length / 2 - x)
     K = max(0.0, float(towards_middle.max()))
     theta = K + math.sqrt(K**2 + tau / float(rho.min()))
-    return math.exp(-float(np.logaddexp(theta * length / 2, -theta * length / 2))) * math.sqrt(2)
+    return math.exp(-log_cosh(theta * length / 2)) / math.sqrt(2)
 
 
 def symmetric_density(
