@@ -50,12 +50,17 @@ class Columns:
 
 
 def solve_problems(
-    graph: Graph, problems: Sequence[Problem], solved: Mapping[Problem, Columns] | None = None
+    graph: Graph,
+    problems: Sequence[Problem],
+    solved: Mapping[Problem, Columns] | None = None,
+    *,
+    rtol: float | None = None,
 ) -> list[Columns]:
     """Solve all problems in one pass over the graph: one Poisson solve, one solve for the columns.
 
     Problems that constrain the same nodes share their Poisson weights, also with those `solved`
-    before, so that another tau or a changed answer costs no Poisson solve.
+    before, so that another tau or a changed answer costs no Poisson solve. `rtol` is that of
+    the columns, as in `solve`; the weights always have its own.
     """
     for problem in problems:
         if problem.shift is not None:
@@ -82,6 +87,7 @@ def solve_problems(
         [p.tau for p in problems],
         [[np.array(s, dtype=np.int64) for s in p.sources] for p in problems],
         [p.heights for p in problems],
+        rtol=rtol,
     )
     return [Columns(v, gamma[:, t]) for v, t in zip(values, set_of, strict=True)]
 
@@ -92,6 +98,8 @@ def spread(
     tau: npt.ArrayLike,
     sources: Sequence[Sequence[Ints]],
     heights: Sequence[Sequence[Sequence[float]]] | None = None,
+    *,
+    rtol: float | None = None,
 ) -> list[Floats]:
     """Columns of the weighted Laplace problem with decay, for T problems at once.
 
@@ -110,6 +118,7 @@ def spread(
     tau : (T,) decay parameters
     sources : per problem, the node sets of its columns; together the constrained nodes
     heights : per problem, the values of its columns there, from 0 to 1; empty if all are 1
+    rtol : relative residual of the columns; that of `solve` by default
 
     Returns
     -------
@@ -157,7 +166,8 @@ def spread(
         operator = np.array([t for t, _ in wanted])
         q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
         q[~free] = 0.0
-        v = solve(prepared, rhs, diagonals=q, free=free, operator=operator).require().value
+        solution = solve(prepared, rhs, diagonals=q, free=free, operator=operator, rtol=rtol)
+        v = solution.require().value
         for column, (t, j) in enumerate(wanted):
             # The exact solution lies in [0, 1]: moving an approximate one there brings it closer.
             result[t][:, j] = np.clip(v[:, column] / gamma[:, t], 0.0, 1.0)

@@ -74,13 +74,13 @@ class AnswerModel:
             q[asked] += 1.0 / self.noise
         return q
 
-    def apply(self, graph: Graph, asked: Ints, B: Floats) -> Floats:
+    def apply(self, graph: Graph, asked: Ints, B: Floats, *, rtol: float | None = None) -> Floats:
         """``C B`` for (n, J) right-hand sides; 0 where the covariance has no rows."""
         free = self.free(graph, asked)
         if not free.any():
             return np.zeros_like(B)
         prepared, q = laplacian(graph), self.diagonal(graph, asked)
-        return solve(prepared, B, diagonals=q, free=free).require().value
+        return solve(prepared, B, diagonals=q, free=free, rtol=rtol).require().value
 
     def columns(self, graph: Graph, asked: Ints, nodes: Ints) -> Floats:
         """Columns ``C e_k`` of some nodes, (n, J)."""
