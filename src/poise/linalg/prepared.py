@@ -60,6 +60,11 @@ class PreparedLaplacian:
         return np.asarray(self.degrees.reshape(shape) * X - self.weights @ X)
 
     @cached_property
+    def single(self) -> npt.NDArray[np.float32]:
+        """`data` in single precision, for solves that need no more."""
+        return self.data.astype(np.float32)
+
+    @cached_property
     def coarse(self) -> Floats:
         """(m, m) matrix ``Z^T L Z``, `Z` the indicators of the coarse groups."""
         m = self.n_groups

@@ -59,8 +59,8 @@ def solve_problems(
     """Solve all problems in one pass over the graph: one Poisson solve, one solve for the columns.
 
     Problems that constrain the same nodes share their Poisson weights, also with those `solved`
-    before, so that another tau or a changed answer costs no Poisson solve. `rtol` is that of
-    the columns, as in `solve`; the weights always have its own.
+    before, so that another tau or a changed answer costs no Poisson solve. `rtol` is the relative
+    residual of all that is solved here, as in `solve`.
     """
     for problem in problems:
         if problem.shift is not None:
@@ -79,7 +79,7 @@ def solve_problems(
             gamma[:, same] = 1.0
             continue
         nodes = [np.array(sets[t][0], dtype=np.int64) for t in same]
-        gamma[:, same] = poisson_weights(graph, nodes, shift=shift)
+        gamma[:, same] = poisson_weights(graph, nodes, shift=shift, rtol=rtol)
     set_of = [sets.index((p.constrained, p.shift)) for p in problems]
     values = spread(
         graph,

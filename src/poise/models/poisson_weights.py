@@ -14,7 +14,13 @@ from poise.models.components import laplacian
 SHIFT = 1e-5
 
 
-def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float = SHIFT) -> Floats:
+def poisson_weights(
+    graph: Graph,
+    constrained: Sequence[Ints],
+    *,
+    shift: float = SHIFT,
+    rtol: float | None = None,
+) -> Floats:
     """Solve the graph Poisson equation for several sets of constrained nodes at once.
 
     Per component c with N_c nodes, m_c of them constrained (paper, eq. gamma_eq_discrete;
@@ -27,6 +33,8 @@ def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float =
     constrained : T arrays of nodes
     shift : float > 0
         Smallest value of gamma.
+    rtol : float, optional
+        Relative residual, as in `solve`.
 
     Returns
     -------
@@ -40,7 +48,7 @@ def poisson_weights(graph: Graph, constrained: Sequence[Ints], *, shift: float =
         f[:, t] = -share[graph.components]
         f[nodes, t] += 1.0
     # Rounding leaves a sum of about 1e-16 m per component, which solve() removes.
-    g = solve(laplacian(graph), f, singular=True).require().value
+    g = solve(laplacian(graph), f, singular=True, rtol=rtol).require().value
     by_component = np.argsort(graph.components, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     smallest = np.minimum.reduceat(g[by_component], starts, axis=0)

@@ -22,6 +22,8 @@ CANDIDATES = 500
 PEER_QUERIES = 2
 SMALL = 3_000
 SMALL_QUERIES = 50
+#: Sketches with other signs: one may be lucky.
+SKETCHES = 3
 
 
 def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
@@ -80,27 +82,32 @@ def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
     keep = np.random.default_rng(0).choice(len(X), SMALL, replace=False)
     graph, codes = knn_graph(X[keep], k=20), codes[keep]
     L = graph.laplacian().toarray()
-    done, total = 0, 4 * SMALL_QUERIES
+    done, total = 0, 4 * SKETCHES * SMALL_QUERIES
     for name in ("vopt", "sigmaopt"):
         for model in ("hard", "soft"):
             acquisition = acquisitions.make(name, model=model, dense=0)  # as on large graphs
-            learner = Learner(graph, {0: int(codes[0])}, acquisition=acquisition, anticipate=False)
             answers = acquisition._answers()  # type: ignore[attr-defined]
-            C = _dense_covariance(L, graph, answers, np.array([0]))
             shares = []
-            for _ in range(SMALL_QUERIES):
-                statistics = Statistics((C * C).sum(axis=0), C.sum(axis=0), np.diag(C), answers.s2)
-                exact: Floats = acquisition.criterion(statistics)  # type: ignore[attr-defined]
-                exact[list(learner.labels)] = 0.0
-                node = int(learner.ask()[0])
-                shares.append(exact[node] / exact.max())
-                learner.tell(node, int(codes[node]))
-                C -= np.outer(C[node], C[node]) / (answers.s2 + C[node, node])
-                done += 1
-                report(done, total)
+            for seed in range(SKETCHES):
+                learner = Learner(
+                    graph, {0: int(codes[0])}, acquisition=acquisition, seed=seed, anticipate=False
+                )
+                C = _dense_covariance(L, graph, answers, np.array([0]))
+                for _ in range(SMALL_QUERIES):
+                    statistics = Statistics(
+                        (C * C).sum(axis=0), C.sum(axis=0), np.diag(C), answers.s2
+                    )
+                    exact: Floats = acquisition.criterion(statistics)  # type: ignore[attr-defined]
+                    exact[list(learner.labels)] = 0.0
+                    node = int(learner.ask()[0])
+                    shares.append(exact[node] / exact.max())
+                    learner.tell(node, int(codes[node]))
+                    C -= np.outer(C[node], C[node]) / (answers.s2 + C[node, node])
+                    done += 1
+                    report(done, total)
             yield Row(
                 f"{name}, {model}: least share of the best exact score, {SMALL:,} points, "
-                f"{SMALL_QUERIES} queries",
+                f"{SKETCHES} sketches, {SMALL_QUERIES} queries each",
                 float(min(shares)),
                 goal=0.99,
             )

@@ -82,9 +82,11 @@ class AnswerModel:
         prepared, q = laplacian(graph), self.diagonal(graph, asked)
         return solve(prepared, B, diagonals=q, free=free, rtol=rtol).require().value
 
-    def columns(self, graph: Graph, asked: Ints, nodes: Ints) -> Floats:
+    def columns(
+        self, graph: Graph, asked: Ints, nodes: Ints, *, rtol: float | None = None
+    ) -> Floats:
         """Columns ``C e_k`` of some nodes, (n, J)."""
-        return self.apply(graph, asked, unit_columns(graph.n_nodes, nodes))
+        return self.apply(graph, asked, unit_columns(graph.n_nodes, nodes), rtol=rtol)
 
 
 def unit_columns(n: int, nodes: Ints) -> Floats:

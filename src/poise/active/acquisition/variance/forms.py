@@ -28,7 +28,7 @@ from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
 
 #: Length of the shortlist, where estimates err by 1 to 3 per cent and where they err more.
-SHORT, LONG = 16, 48
+SHORT, LONG = 32, 48
 #: Columns solved for at once: bounds the memory.
 CHUNK = 64
 #: Decimals of a truncated form's values, relative to the largest, that are more than rounding.
@@ -90,14 +90,14 @@ class OnAllPoints(_Form):
     projections : int
         Random projections; with 256 estimates err by 1 to 3 per cent.
     shortlist : int, optional
-        Columns kept exactly. By default 16, and 48 if there were components without a label at the
+        Columns kept exactly. By default 32, and 48 if there were components without a label at the
         start: estimates err more then.
     dense : int
         On graphs of at most so many nodes the whole covariance is inverted and nothing estimated:
         at 5,000 nodes 200 MB and a few seconds once, and no solve for a question after that.
     """
 
-    cost: ClassVar[str] = "some 600 columns once, then 16 a query"
+    cost: ClassVar[str] = "some 600 columns once, then 32 a query"
 
     projections: int = 256
     shortlist: int | None = None

@@ -31,6 +31,7 @@ from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
 from poise.active.acquisition.variance.projection import Projection
 from poise.graph import Graph
 from poise.linalg import solve
+from poise.linalg.solve import SMALL
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.components import laplacian, reached
 
@@ -41,6 +42,8 @@ DEFLATED = 8
 #: Relative residual of the projections: what is left is small beside their random error (1 to 3%),
 #: and halves the set-up.
 ROUGH = 1e-4
+#: Relative residual of the columns that judge the shortlist.
+JUDGING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,9 @@ class Sketch:
             columns[:, j] = self.columns[int(nodes[j])]
         if missing.any():
             asked = np.array(self.asked, dtype=np.int64)
-            columns[:, missing] = self.model.columns(self.graph, asked, nodes[missing])
+            columns[:, missing] = self.model.columns(
+                self.graph, asked, nodes[missing], rtol=_tolerance(self.graph, JUDGING)
+            )
         return Statistics.of_columns(columns, nodes, self.model.s2), columns
 
 
@@ -224,12 +229,18 @@ def _apply(
     graph: Graph, model: AnswerModel, asked: Ints, B: Floats, *, rtol: float | None = ROUGH
 ) -> Floats:
     """``C B``, and ``L^+ B`` where there is no covariance yet."""
+    rtol = _tolerance(graph, rtol)
     Z = model.apply(graph, asked, B, rtol=rtol)
     if model.name == "hard":
         waiting = ~reached(graph, asked)
         if waiting.any():
             Z += pseudo_inverse(graph, waiting, B, rtol=rtol)
     return Z
+
+
+def _tolerance(graph: Graph, rtol: float | None) -> float | None:
+    """`rtol` where it saves something; on small graphs the solver's own."""
+    return rtol if graph.n_nodes > SMALL else None
 
 
 def pseudo_inverse(graph: Graph, part: Bools, B: Floats, *, rtol: float | None = None) -> Floats:
