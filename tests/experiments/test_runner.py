@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from poise.errors import DataError, InputError, RunError
 from poise.experiments import records as records_module
 from poise.experiments.experiment import Experiment, Method
 from poise.experiments.records import Store
-from poise.experiments.runner import run
+from poise.experiments.runner import Unit, _place_of_next, run
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,19 @@ def test_processes_give_the_same_numbers(small, tmp_path):
         assert counts == sorted(counts)
         assert counts[0] == 0
         assert counts[-1] == 24
+
+
+def test_eigenpairs_are_found_by_one_process(small):
+    """The process that has them goes on with what needs them, the others with the rest."""
+    truncated = [Method(f"{a}-truncated", f"{a}-truncated", 0.0) for a in ("vopt", "mcvopt")]
+    waiting = [(Unit(small, method, (2,), ""), 1) for method in (*small.methods, *truncated)]
+    first, second = SimpleNamespace(has_eigenpairs=False), SimpleNamespace(has_eigenpairs=False)
+    assert _place_of_next(waiting, first, [first, second]) == 0
+    second.has_eigenpairs = True
+    assert _place_of_next(waiting, first, [first, second]) == 0
+    assert _place_of_next(waiting, second, [first, second]) == 3
+    assert _place_of_next(waiting[3:], first, [first, second]) == 0, "better twice than idle"
+    assert _place_of_next(waiting[:3], second, [first, second]) == 0
 
 
 @pytest.mark.parametrize("cut", [0.15, 0.5, 0.97])

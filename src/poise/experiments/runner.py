@@ -52,6 +52,11 @@ class Unit:
     seeds: tuple[int, ...]
     graph: str
 
+    @property
+    def eigenpairs(self) -> bool:
+        """Whether its method needs eigenpairs, which are kept with the graph."""
+        return getattr(self.method.acquisition, "needs", "").startswith("eigenpairs")
+
 
 def cores() -> int:
     """Processors that this process may use."""
@@ -201,7 +206,7 @@ def _in_processes(work: list[Unit], data: Dataset, jobs: int, counter: _Counter)
         while waiting or any(worker.unit for worker in workers):
             for worker in workers:
                 if worker.unit is None and waiting:
-                    worker.give(*waiting.pop(0))
+                    worker.give(*waiting.pop(_place_of_next(waiting, worker, workers)))
             busy = {w.connection: w for w in workers if w.unit}
             for connection in wait(list(busy)):
                 worker = busy[connection]  # type: ignore[index]
@@ -227,6 +232,16 @@ def _in_processes(work: list[Unit], data: Dataset, jobs: int, counter: _Counter)
                     yield unit, [], content
 
 
+def _place_of_next(
+    waiting: list[tuple[Unit, int]], worker: "_Worker", workers: list["_Worker"]
+) -> int:
+    """The first unit that waits; but eigenpairs, which take long, are found by one process."""
+    if not any(other.has_eigenpairs for other in workers):
+        return 0
+    places = (i for i, (unit, _) in enumerate(waiting) if unit.eigenpairs == worker.has_eigenpairs)
+    return next(places, 0)
+
+
 class _Worker:
     """A process that does one unit after another."""
 
@@ -234,6 +249,7 @@ class _Worker:
         self.threads, self.data = threads, data
         self.unit: Unit | None = None
         self.attempt = 0
+        self.has_eigenpairs = False
         self._start()
 
     def _start(self) -> None:
@@ -247,13 +263,14 @@ class _Worker:
 
     def give(self, unit: Unit, attempt: int) -> None:
         self.unit, self.attempt = unit, attempt
+        self.has_eigenpairs |= unit.eigenpairs
         self.connection.send(unit)
 
     def restart(self) -> int | None:
         self.process.join()
         code = self.process.exitcode
         self.connection.close()
-        self.unit = None
+        self.unit, self.has_eigenpairs = None, False
         self._start()
         return code
 
