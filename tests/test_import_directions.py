@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "data": BASE,
     "poise": ENGINE | {"data"},
     "theory": ENGINE | {"data", "poise"},
-    "experiments": ENGINE | {"data", "poise"},
+    "experiments": ENGINE | {"data", "poise", "theory"},
     "studio": ENGINE | {"data", "poise"},
     "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio"},
     "__main__": {"cli"},

@@ -11,7 +11,9 @@ from poise.theory import (
     low_density,
     opposite_lower_bound,
     paper_condition,
+    paper_proposition,
     similar_upper_bound,
+    simplified,
     solve_interval,
     symmetric_density,
 )
@@ -57,6 +59,75 @@ def test_the_bounds_hold_on_many_draws():
     assert drawn > concluded, "and neither always true"
 
 
+def test_the_simplified_condition_is_sufficient_on_many_draws():
+    """A thousand draws on which it holds; it asks for more than the condition it comes from."""
+    rng = np.random.default_rng(1)
+    drawn = held = 0
+    while held < DRAWS:
+        R_s, tau = (float(value) for value in np.exp(rng.uniform(1, 5, 2)))
+        R_o = float(rng.uniform(0.005, 0.05)) * R_s
+        similar = waves(rng, R_s, True, rng.uniform(-6, -2))
+        opposite = waves(rng, R_o, False, rng.uniform(-1, 2))
+        delta = float(np.quantile(similar(np.linspace(0, R_s, 101)), rng.uniform(0.3, 1.0)))
+        given = ((R_s, similar), (R_o, opposite), tau, delta)
+        found = simplified(*given, cells=400)
+        drawn += 1
+        if found.holds:
+            assert found.concluded
+            assert symmetric_density(*given, cells=400).holds
+            held += 1
+    assert drawn > held
+
+
+def test_the_papers_simplified_condition_fails():
+    """Constant densities 1 and 0.05, R_s = 10, R_o = 2: it holds, and the opposite is true."""
+    R_s, R_o, tau, rho_o = 10.0, 2.0, 0.01, 0.05
+    similar, opposite = np.ones_like, lambda x: np.full_like(x, rho_o)
+    left, right = paper_condition(R_s, R_o / R_s, low_density(R_s, similar, 1.0), rho_o, tau)
+    found = simplified((R_s, similar), (R_o, opposite), tau, 1.0)
+    assert left > right
+    assert found.smaller == pytest.approx(0.887, abs=1e-3)
+    assert found.larger == pytest.approx(0.642, abs=1e-3)
+    assert not found.holds
+    assert not found.concluded
+
+
+def test_the_papers_full_proposition_is_not_violated():
+    """Its proof is wrong; inside all its hypotheses its conclusion is true on every draw."""
+    rng = np.random.default_rng(2)
+    for _ in range(DRAWS):
+        delta, stretch = (float(value) for value in np.exp(rng.uniform([-2, 0], [2, 1.5])))
+        R_s = math.sqrt(4 * math.log(2)) * stretch
+        R_o = float(rng.uniform(0.01, 1 / (2 * math.sqrt(2)))) * R_s
+        rho_o = delta * float(rng.uniform(16, 32))
+        tau = float(np.exp(rng.uniform(math.log(16 * delta), math.log(rho_o**2 / (16 * delta)))))
+        first = float(rng.uniform(0, R_s / 8))
+        low, high = delta * rng.uniform(0.2, 1), delta * float(np.exp(rng.uniform(0.5, 4)))
+        rise = float(rng.uniform(0, 5))
+
+        def similar(x, R=R_s, first=first, low=low, high=high):
+            y = np.minimum(x, R - x)
+            return np.where((y >= first) & (y <= first + 3 / 8 * R), low, high)
+
+        def opposite(x, R=R_o, rho=rho_o, rise=rise):
+            return rho * (1 + rise * np.maximum(np.abs(2 * x / R - 1) - 0.5, 0.0) ** 2)
+
+        found = paper_proposition(
+            (R_s, similar), (R_o, opposite), tau, delta, 0.26 * R_o, cells=600
+        )
+        assert all(one.holds for one in found), [one for one in found if not one.holds]
+        assert found[0].concluded
+
+
+def test_outside_the_papers_hypotheses_its_conclusion_fails():
+    """A tau below its range: neither."""
+    similar, opposite = np.ones_like, lambda x: np.full_like(x, 20.0)
+    found = paper_proposition((2.0, similar), (0.5, opposite), 0.1, 1.0, 0.1)
+    broken = {one.condition for one in found if not one.holds}
+    assert broken == {"alpha(delta) = 3/4, to 1 per cent", "tau >= 16 delta"}
+    assert not found[0].concluded
+
+
 def test_the_papers_supersolution_fails():
     """Constant density, a = 4, r = 2: less is claimed than is left."""
     tau, delta, r = 16.0, 1.0, 2.0
@@ -99,6 +170,10 @@ def test_low_intervals():
         (lambda: low_density(1.0, np.ones_like, 0.0), "delta > 0"),
         (lambda: opposite_lower_bound(1.0, lambda x: -np.ones_like(x), 1.0), "positive and finite"),
         (lambda: opposite_lower_bound(1.0, np.ones_like, -1.0), "tau >= 0"),
+        (
+            lambda: paper_proposition((1.0, np.ones_like), (0.2, np.ones_like), 1.0, 1.0, 0.1),
+            "epsilon",
+        ),
         (lambda: paper_condition(1.0, 0.5, LowDensity(1.0, (1.0,), 1.0, 0.0), 1.0, 1.0), "1/4"),
     ],
 )

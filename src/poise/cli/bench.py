@@ -31,6 +31,7 @@ def bench(context: click.Context) -> None:
       poise bench vopt
       poise bench acquisitions
       poise bench paper
+      poise bench certificate
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -138,6 +139,23 @@ def paper(as_json: bool) -> None:
     from poise.experiments.bench.paper import paper as measured
 
     show(collect({"paper": measured}), as_json)
+
+
+@bench.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def certificate(as_json: bool) -> None:
+    """Measure how tight the decay bound and the exploration certificate are.
+
+    On blobs, mnist-imb and isolet, with one label in every second cluster. Under a minute; data
+    sets are read from the folder that the variable POISE_DATA names.
+
+    \b
+    Example:
+      poise bench certificate
+    """
+    from poise.experiments.bench.certificate import certificate as measured
+
+    show(collect({"certificate": measured}), as_json)
 
 
 def collect(sections: "dict[str, Section]") -> "Rows":

@@ -85,8 +85,18 @@ def ticks(low: float, high: float, wanted: int = 6) -> NDArray[np.float64]:
     return found
 
 
-def line_chart(series: Sequence[Series], *, title: str, description: str, x: Axis, y: Axis) -> str:
+def line_chart(
+    series: Sequence[Series],
+    *,
+    title: str,
+    description: str,
+    x: Axis,
+    y: Axis,
+    notes: Sequence[tuple[float, float, str]] = (),
+) -> str:
     """An SVG of `series`, drawn over the axes `x` and `y`; `title` and `description` are read out.
+
+    `notes` are words at places of the chart.
 
     Returns
     -------
@@ -126,6 +136,11 @@ def line_chart(series: Sequence[Series], *, title: str, description: str, x: Axi
                 f"<title>{escape(one.name)}: {y.format(value)} at {x.format(at)}</title>"
                 f"{_marker(style, float(across(at)), float(down(value)))}</g>"
             )
+    for at, height, words in notes:
+        parts.append(
+            f'<text class="label" x="{float(across(at)):.1f}" y="{float(down(height)):.1f}" '
+            f'text-anchor="middle">{escape(words)}</text>'
+        )
     return "".join([*parts, "</svg>"])
 
 

@@ -15,7 +15,9 @@ from poise.theory.symmetric import (
     low_density,
     opposite_lower_bound,
     paper_condition,
+    paper_proposition,
     similar_upper_bound,
+    simplified,
     symmetric_density,
 )
 from poise.theory.theorems import (
@@ -44,7 +46,9 @@ __all__ = [
     "opposite_lower_bound",
     "packing_number_bound",
     "paper_condition",
+    "paper_proposition",
     "similar_upper_bound",
+    "simplified",
     "solve_interval",
     "solve_line",
     "solve_plane",

@@ -24,7 +24,7 @@ And :math:`\cosh(\theta(R/2 - x)) / \cosh(\theta R/2)` is a subsolution of w if
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,20 +81,12 @@ def low_density(length: float, density: Density, delta: float) -> LowDensity:
 
 def similar_upper_bound(low: LowDensity, tau: float) -> float:
     """Upper bound of ``min A_s``: the decays over the low intervals, multiplied."""
-    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
-    return math.exp(-sum(_decay(part / 2, low, tau) for part in low.lengths))
+    return math.exp(_log_similar(low, tau))
 
 
 def opposite_lower_bound(length: float, density: Density, tau: float) -> float:
     """Lower bound of ``min A_o``: ``1 / (sqrt(2) cosh(theta R_o/2))``."""
-    require(finite(length) and length > 0, "R_o > 0", "R_o", length)
-    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
-    x = np.linspace(0.0, length, SAMPLES)
-    rho = checked_density(density, x)
-    towards_middle = _slope(x, rho) * np.sign(length / 2 - x)
-    K = max(0.0, float(towards_middle.max()))
-    theta = K + math.sqrt(K**2 + tau / float(rho.min()))
-    return math.exp(-log_cosh(theta * length / 2)) / math.sqrt(2)
+    return math.exp(_log_opposite(length, density, tau))
 
 
 def symmetric_density(
@@ -117,14 +109,67 @@ def symmetric_density(
     Statement
         Its condition compares the bounds' logarithms, its conclusion the computed minima.
     """
-    low = low_density(*similar, delta)
-    upper = similar_upper_bound(low, tau)
-    lower = opposite_lower_bound(*opposite, tau)
-    return Statement(
+    return _conclude(
         "symmetric density",
         "log of the lower bound of A_o > log of the upper bound of A_s",
-        math.log(lower),
-        math.log(upper),
+        _log_opposite(*opposite, tau),
+        _log_similar(low_density(*similar, delta), tau),
+        *(similar, opposite, tau, cells),
+    )
+
+
+def simplified(
+    similar: tuple[float, Density],
+    opposite: tuple[float, Density],
+    tau: float,
+    delta: float,
+    *,
+    cells: int = 2_000,
+) -> Statement:
+    r"""The same with constants of the densities alone (the simplified proposition, corrected).
+
+    .. math:: R_s\left((C_0 - \beta C_1)\sqrt\tau - C_2\right) > C_3,
+
+    with :math:`\beta = R_o/R_s`, :math:`C_0 = \alpha/(8\sqrt\delta)`,
+    :math:`C_1 = 1/(2\sqrt{\rho_{min}})`, :math:`C_2 = \alpha K/8 + \beta K_+` and
+    :math:`C_3 = \tfrac12\ln 2 + n_l/4`, where :math:`n_l` intervals of low density make up the
+    share :math:`\alpha`. It follows from `symmetric_density` by
+    :math:`4D(r) \ge 2ar - 1 - 2rK`, :math:`\cosh t \le e^t` and
+    :math:`\theta \le 2K_+ + \sqrt{\tau/\rho_{min}}`. The paper has
+    :math:`R_s^2(C_0\sqrt\tau - C_1\beta^2\tau) \ge 8\ln 2`, which its supersolution does not
+    carry: both exponents are linear in :math:`\sqrt\tau`, so that a larger tau helps or does not,
+    whatever its size.
+    """
+    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
+    low = low_density(*similar, delta)
+    ascent, smallest = _towards_the_middle(*opposite)
+    gain = low.alpha / 8 * (math.sqrt(tau / delta) - low.steepest)
+    loss = opposite[0] / similar[0] * (math.sqrt(tau / smallest) / 2 + ascent)
+    return _conclude(
+        "simplified",
+        "R_s ((C_0 - beta C_1) sqrt(tau) - C_2) > C_3",
+        similar[0] * (gain - loss),
+        math.log(2) / 2 + len(low.lengths) / 4,
+        *(similar, opposite, tau, cells),
+    )
+
+
+def _conclude(
+    name: str,
+    condition: str,
+    left: float,
+    right: float,
+    similar: tuple[float, Density],
+    opposite: tuple[float, Density],
+    tau: float,
+    cells: int,
+) -> Statement:
+    """The statement with both minima computed."""
+    return Statement(
+        name,
+        condition,
+        left,
+        right,
         "min A_s < min A_o",
         solve_interval(*similar, tau, (0, 0), cells=cells).minimum[1],
         solve_interval(*opposite, tau, (0, 1), cells=cells).minimum[1],
@@ -146,10 +191,80 @@ def paper_condition(
     return length**2 * (gain - 2 * beta**2 / (1 - lam) * tau / smallest), 8 * math.log(2)
 
 
+def paper_proposition(
+    similar: tuple[float, Density],
+    opposite: tuple[float, Density],
+    tau: float,
+    delta: float,
+    epsilon: float,
+    *,
+    cells: int = 2_000,
+) -> list[Statement]:
+    """The supplement's own proposition: a statement per hypothesis, all with its conclusion.
+
+    Its proof uses two bounds that are wrong, so that nothing is proved by it; on draws inside its
+    hypotheses the conclusion was true.
+
+    Parameters
+    ----------
+    epsilon : float
+        Length of the ends of the opposite interval, where the density falls away from the labels;
+        between them ``tanh(epsilon) >= 4 max |(log rho)'|``.
+    """
+    R_s, R_o = similar[0], opposite[0]
+    require(finite(epsilon) and 0 < epsilon < R_o / 2, "0 < epsilon < R_o / 2", "epsilon", epsilon)
+    low = low_density(*similar, delta)
+    smallest = _towards_the_middle(*opposite)[1]
+    x = np.linspace(0.0, R_o, SAMPLES)
+    slope = _slope(x, checked_density(opposite[1], x))
+    ends = np.concatenate([-slope[x < epsilon], slope[x > R_o - epsilon]])
+    steepest = float(np.abs(slope[(x >= epsilon) & (x <= R_o - epsilon)]).max())
+    sides = (
+        ("no ascent away from the labels, to 1e-6", 1e-6, -float(ends.min())),
+        ("tanh(epsilon) >= 4 max |(log rho)'|", math.tanh(epsilon), 4 * steepest),
+        ("alpha(delta) = 3/4, to 1 per cent", 0.01, abs(low.alpha - 0.75)),
+        ("n_l = 1", 1.0, float(len(low.lengths))),
+        ("rho_min >= 16 delta", smallest, 16 * delta),
+        ("32 delta >= rho_min", 32 * delta, smallest),
+        ("1/(2 sqrt 2) >= beta", 1 / (2 * math.sqrt(2)), R_o / R_s),
+        ("R_s^2 >= 4 ln 2", R_s**2, 4 * math.log(2)),
+        ("tau >= 16 delta", tau, 16 * delta),
+        ("rho_min^2/(16 delta) >= tau", smallest**2 / (16 * delta), tau),
+    )
+    first = _conclude("paper's proposition", *sides[0], similar, opposite, tau, cells)
+    return [
+        replace(first, condition=condition, left=left, right=right, strict=False)
+        for condition, left, right in sides
+    ]
+
+
+def _log_similar(low: LowDensity, tau: float) -> float:
+    """Logarithm of the upper bound of ``min A_s``: the bound itself may be too small a number."""
+    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
+    return -sum(_decay(part / 2, low, tau) for part in low.lengths)
+
+
+def _log_opposite(length: float, density: Density, tau: float) -> float:
+    """Logarithm of the lower bound of ``min A_o``."""
+    require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
+    K, smallest = _towards_the_middle(length, density)
+    theta = K + math.sqrt(K**2 + tau / smallest)
+    return -log_cosh(theta * length / 2) - math.log(2) / 2
+
+
 def _decay(r: float, low: LowDensity, tau: float) -> float:
     """``D(r)``, from the end to the middle of an interval of length 2r."""
     rough = 1 + 2 * r * low.steepest
     return (math.sqrt(rough**2 + 4 * r**2 * tau / low.delta) - rough) / 4
+
+
+def _towards_the_middle(length: float, density: Density) -> tuple[float, float]:
+    """How fast log rho ascends towards the middle at most, K_+, and the smallest density."""
+    require(finite(length) and length > 0, "R_o > 0", "R_o", length)
+    x = np.linspace(0.0, length, SAMPLES)
+    rho = checked_density(density, x)
+    ascent = _slope(x, rho) * np.sign(length / 2 - x)
+    return max(0.0, float(ascent.max())), float(rho.min())
 
 
 def _slope(x: Floats, rho: Floats) -> Floats:

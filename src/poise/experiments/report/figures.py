@@ -3,37 +3,32 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.experiments.figure_files import (
+    LINE,
+    MARGIN,
+    Figure,
+    chart_file,
+    panel_file,
+    picture_file,
+    text,
+)
 from poise.experiments.heatmaps import HeatMap
 from poise.experiments.metrics import given
-from poise.experiments.page import sheet
-from poise.experiments.plots import HEIGHT, WIDTH, Axis, Series, Style, key, line_chart, percent
+from poise.experiments.planes import LEVELS, Panel, colours
+from poise.experiments.plots import Axis, Series, Style, line_chart, percent
 from poise.experiments.records import Records
-from poise.experiments.report.planes import LEVELS, Panel, colours
 from poise.experiments.summary import mean_band
 
-MARGIN, LINE = 20, 22
 #: Points of a curve that are drawn at most; more would only make the file larger.
 DRAWN = 200
-#: Characters in a line of a note below a chart.
-CHARACTERS = 64
 #: Marked points of a curve.
 MARKED = 6
 
 Curves = Callable[[str], NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure: `html` for the page, and `svg`, a whole file, under `name`."""
-
-    name: str
-    html: str
-    svg: str
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,8 @@ def chart_figure(
     )
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     html = f"<figure><h4>{escape(heading)}</h4>{chart}{below}</figure>"
-    return Figure(name, html, _chart_file(title, lines, chart, note))
+    keys = [(line.name, line.style) for line in lines]
+    return Figure(name, html, chart_file(title, keys, chart, note))
 
 
 def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figure:
@@ -98,11 +94,7 @@ def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figu
         f'<figure class="square"><h4>{escape(heading)}</h4>{panel.svg()}'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
-    side = 480
-    inner = panel.svg(f'x="{MARGIN}" y="{MARGIN + LINE}" width="{side}" height="{side}" ')
-    return Figure(
-        name, html, _file(side + 2 * MARGIN, side + 2 * MARGIN + LINE, panel.title, inner)
-    )
+    return Figure(name, html, panel_file(panel))
 
 
 def heat_map_figure(
@@ -127,10 +119,10 @@ def heat_map_figure(
     parts = []
     for column, stage in enumerate(stages):
         at = MARGIN + column * (side + gap)
-        parts.append(_text(at, MARGIN + 2 * LINE, _stage(stage), "tick"))
+        parts.append(text(at, MARGIN + 2 * LINE, _stage(stage), "tick"))
     top = MARGIN + 2 * LINE + gap
     for method in methods:
-        parts.append(_text(MARGIN, top + 12, method, "label"))
+        parts.append(text(MARGIN, top + 12, method, "label"))
         top += LINE
         for column, stage in enumerate(stages):
             at = MARGIN + column * (side + gap)
@@ -139,7 +131,7 @@ def heat_map_figure(
         top += side + gap
     parts.append(_scale_svg(MARGIN, top + 4))
     width = 2 * MARGIN + len(stages) * (side + gap) - gap
-    return Figure(name, html, _file(width, top + LINE + MARGIN, title, "".join(parts)))
+    return Figure(name, html, picture_file(width, top + LINE + MARGIN, title, "".join(parts)))
 
 
 def _series(line: Line, place: int, places: int) -> Series:
@@ -173,52 +165,6 @@ def _stage(answers: int) -> str:
     return "at the start" if answers == 0 else f"{answers} answers"
 
 
-# Files of their own ---------------------------------------------------------------------------
-
-
-def _chart_file(title: str, lines: Sequence[Line], chart: str, note: str) -> str:
-    top = MARGIN + LINE
-    parts = []
-    for place, line in enumerate(lines):
-        x = MARGIN + (place % 2) * WIDTH // 2
-        y = top + (place // 2) * LINE
-        drawn = key(line.style).replace("<svg ", f'<svg x="{x}" y="{y}" width="34" height="12" ', 1)
-        parts += [drawn, _text(x + 42, y + 10, line.name, "label")]
-    top += (len(lines) + 1) // 2 * LINE + 8
-    placed = f'<svg x="{MARGIN}" y="{top}" width="{WIDTH}" height="{HEIGHT}" '
-    parts.append(chart.replace("<svg ", placed, 1))
-    top += HEIGHT
-    for words in wrap(note, CHARACTERS):
-        top += LINE
-        parts.append(_text(MARGIN, top, words, "tick"))
-    return _file(WIDTH + 2 * MARGIN, top + MARGIN, title, "".join(parts))
-
-
-def _file(width: int, height: int, title: str, content: str) -> str:
-    """A whole SVG file, light whatever surrounds it."""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-family="system-ui, sans-serif">'
-        f"<title>{escape(title)}</title>"
-        f"<style>{_light()}</style>"
-        f'<rect class="paper" width="{width}" height="{height}"/>'
-        f"{_text(MARGIN, MARGIN + 8, title, 'title')}{content}</svg>\n"
-    )
-
-
-def _light() -> str:
-    """The rules of charts and panels, without what only narrow pages need."""
-    charts = sheet("charts.css").split("/* On a page */")[0]
-    return charts + (
-        ".paper { fill: var(--surface); } text { font-size: 13px; fill: var(--text); } "
-        ".title { font-size: 15px; font-weight: 600; } .tick { fill: var(--quiet); }"
-    )
-
-
-def _text(x: float, y: float, words: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(words)}</text>'
-
-
 def _scale_html() -> str:
     bars = "".join(
         f'<rect x="{at * 10}" width="10.5" height="12" fill="{colour}"/>'
@@ -244,9 +190,9 @@ def _scale_svg(x: int, y: int) -> str:
     after = x + 78 + LEVELS * 6 + 10
     star = f'<svg x="{after + 104}" y="{y - 2}" width="16" height="16" viewBox="0 0 24 24">'
     return (
-        _text(x, y + 11, "asked last", "tick")
+        text(x, y + 11, "asked last", "tick")
         + bars
-        + _text(after, y + 11, "asked first", "tick")
+        + text(after, y + 11, "asked first", "tick")
         + f'{star}<path class="stars" d="{STAR}"/></svg>'
-        + _text(after + 126, y + 11, "labelled", "tick")
+        + text(after + 126, y + 11, "labelled", "tick")
     )

@@ -4,10 +4,10 @@ from html import escape
 from typing import Any
 
 from poise.experiments.experiment import Experiment
+from poise.experiments.figure_files import Figure
 from poise.experiments.metrics import paper_model
 from poise.experiments.page import facts
 from poise.experiments.records import Records
-from poise.experiments.report.figures import Figure
 from poise.experiments.report.sets import Part, method_sets, model_set
 from poise.experiments.report.styles import MODELS
 from poise.experiments.report.tables import numbers_table

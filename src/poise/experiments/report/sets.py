@@ -8,20 +8,20 @@ from typing import Any
 
 from poise import knn_graph
 from poise.experiments.experiment import CHOOSING
+from poise.experiments.figure_files import Figure
 from poise.experiments.heatmaps import STAGES, heat_maps
 from poise.experiments.metrics import paper_model
 from poise.experiments.paper import OTHERS, PAPER, POLICIES, SUBSETS
+from poise.experiments.planes import classes_panel, values_panel
 from poise.experiments.plots import legend
 from poise.experiments.records import Records
 from poise.experiments.report.figures import (
-    Figure,
     Line,
     chart_figure,
     heat_map_figure,
     method_lines,
     panel_figure,
 )
-from poise.experiments.report.planes import classes_panel, values_panel
 from poise.experiments.report.styles import MODELS, styles_of
 from poise.experiments.report.words import counted, model_name, sentence, words_of
 

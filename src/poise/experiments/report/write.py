@@ -1,4 +1,4 @@
-"""Write a report: everything is made before anything is written, and each file whole or not."""
+"""Write a report."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from poise.errors import InputError
 from poise.experiments.claims import Claim, Verdict, judge
+from poise.experiments.files import write_files
 from poise.experiments.metrics import summary_csv, summary_rows
 from poise.experiments.page import page
 from poise.experiments.records import Records
@@ -43,16 +44,7 @@ def write_report(
     complete, and left alone if anything goes wrong before.
     """
     files = report_files(records, timings=timings, command=command)
-    parts = {folder / name: (folder / name).with_name(Path(name).name + ".part") for name in files}
-    try:
-        for (path, part), text in zip(parts.items(), files.values(), strict=True):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(text, encoding="utf-8", newline="\n")
-        for path, part in parts.items():  # the page comes last: what it tells of is there
-            part.replace(path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+    write_files(folder, files)
     return folder / "index.html"
 
 

@@ -1,0 +1,79 @@
+"""A part of the theory's page: words, figures and the numbers behind them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from poise.experiments.figure_files import Figure, chart_file, panel_file
+from poise.experiments.planes import Panel
+from poise.experiments.plots import Axis, Series, Style, legend, line_chart, style_at
+
+#: The grey of a density in the background.
+GROUND = Style(7, "", "circle")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What ``poise theory`` shows under one name.
+
+    Attributes
+    ----------
+    heading : of the part
+    words : what is to be seen
+    figures : each a file of its own too
+    numbers : name -> value, written out
+    """
+
+    heading: str
+    words: str
+    figures: Sequence[Figure]
+    numbers: Mapping[str, str] = field(default_factory=dict)
+
+
+def chart(
+    name: str,
+    series: Sequence[Series],
+    *,
+    title: str,
+    x: Axis,
+    y: Axis,
+    caption: str,
+    shown: Sequence[str] | None = None,
+    notes: Sequence[tuple[float, float, str]] = (),
+) -> Figure:
+    """A chart with its key; `shown` are the names that the key lists, all by default."""
+    styled = [one.style or style_at(place) for place, one in enumerate(series)]
+    keys = {
+        one.name: style
+        for one, style in zip(series, styled, strict=True)
+        if shown is None or one.name in shown
+    }
+    drawn = line_chart(series, title=title, description=caption, x=x, y=y, notes=notes)
+    html = (
+        f"<figure><h4>{escape(title)}</h4>{legend(list(keys), list(keys.values()))}{drawn}"
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+    return Figure(name, html, chart_file(title, list(keys.items()), drawn))
+
+
+def panel(name: str, picture: Panel, caption: str) -> Figure:
+    """A picture of the plane."""
+    html = (
+        f'<figure class="square"><h4>{escape(picture.title)}</h4>{picture.svg()}'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+    return Figure(name, html, panel_file(picture))
+
+
+def powers(label: str, low: int, high: int) -> Axis:
+    """An axis of powers of ten, for logarithms to the base ten."""
+
+    def written(exponent: float) -> str:
+        return "1" if exponent == 0 else f"1e{exponent:g}"
+
+    return Axis(label, low, high, written, min(6, high - low))
+
+
+def point(name: str, x: float, y: float, style: Style) -> Series:
+    """A single marked point."""
+    return Series(name, [x], [y], marked=[x], style=style)

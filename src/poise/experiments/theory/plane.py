@@ -1,0 +1,191 @@
+"""The theorems in the plane, and graphs of more and more points beside the continuum."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from poise.experiments.planes import EDGE, SIDE, Panel, values_panel
+from poise.experiments.plots import Series
+from poise.experiments.theory.chapter import Chapter, chart, panel, powers
+from poise.linalg.status import Floats
+from poise.theory import (
+    Plane,
+    compare,
+    explore_labels,
+    explore_new_cluster,
+    explored_before,
+    packing_number_bound,
+    solve_plane,
+)
+
+#: Centres of four clusters; the last one has no label.
+CENTRES = np.array([[0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.68, 0.68]])
+CLASSES = (0, 1, 1)
+#: Density 1 up to `CORE` from a centre, falling to `BACKGROUND` at `RIM`.
+CORE, RIM, BACKGROUND = 0.12, 0.16, 1e-4
+ALPHA, RADIUS, SHELL = 2.0, 0.05, 0.07
+CELLS = 160
+
+
+def clusters_density(x: Floats) -> Floats:
+    """Four round clusters on a flat background."""
+    away = np.sqrt(((x[..., None, :] - CENTRES) ** 2).sum(axis=-1)).min(axis=-1)
+    share = np.clip((RIM - away) / (RIM - CORE), 0, 1)
+    smooth = share**2 * (3 - 2 * share)
+    return np.asarray(np.exp((1 - smooth) * math.log(BACKGROUND)))
+
+
+def clusters() -> Chapter:
+    """Both theorems on one picture, with conditions that hold."""
+    apart = float(np.linalg.norm(CENTRES[:3] - CENTRES[3], axis=1).min())
+    given = partial(
+        explore_new_cluster,
+        delta=BACKGROUND,
+        s=SHELL,
+        R=apart - RIM - 2 * SHELL,
+        alpha=ALPHA,
+        d=2,
+        classes=2,
+    )
+    tau = 1.02 * BACKGROUND * given(tau=1.0).right ** 2
+    new = given(tau=tau)
+    # A class is what lies within 0.02 of its labels: with 2r around it, the density is 1.
+    near = explore_labels(tau=tau, r=RADIUS, density=1.0, alpha=ALPHA, d=2, separation=0.5)
+    before = explored_before(tau=tau, **given.keywords)
+    found = solve_plane(
+        [(float(x), float(y)) for x, y in CENTRES[:3]],
+        CLASSES,
+        clusters_density,
+        tau,
+        ALPHA,
+        cells=CELLS,
+    )
+    A = found.acquisition
+    unexplored = np.linalg.norm(found.points - CENTRES[3], axis=-1) <= RIM
+    around = found.distance <= RADIUS
+    crowded = np.where(found.density > 0.5, A, np.inf)
+    asked_x, asked_y = found.points.reshape(-1, 2)[int(np.argmin(crowded))]
+    balls = "".join(
+        _circle(x, y, RADIUS, 'stroke="#4da3ff" stroke-width="6"') for x, y in found.labels
+    )
+    rims = "".join(
+        _circle(x, y, RIM, 'stroke="#ffffff" stroke-width="3" stroke-dasharray="12 10"')
+        for x, y in CENTRES
+    )
+    next_one = _circle(asked_x, asked_y, 0.012, 'stroke="#ff3b30" stroke-width="8"')
+    density = _drawn(found, np.log(found.density), "Four clusters, three with a label")
+    norm = _drawn(found, -np.log(np.maximum(A, 1e-6)), "What is asked first")
+    all_hold = new.holds and before.holds and all(one.holds for one in near)
+    return Chapter(
+        "Clusters in the plane",
+        "Every condition of both theorems holds here, so the question after these three labels "
+        "cannot lie in a blue ball. In the empty background A is small too, but no data are there: "
+        "the question is the best point of the clusters.",
+        [
+            panel(
+                "clusters-density",
+                replace(density, content=density.content + rims + balls),
+                "Bright is dense. Stars are labels, blue balls have the radius r around them, "
+                "dashed circles are the clusters.",
+            ),
+            panel(
+                "clusters-norm",
+                replace(norm, content=norm.content + rims + balls + next_one),
+                "Brightness is −log A, down to A = 1e-6: bright is asked first. The red ring is "
+                "the next question among the points of the clusters: in the one without a label.",
+            ),
+        ],
+        {
+            "all conditions hold": "yes" if all_hold else "no",
+            "new cluster: √(τ/δ) against what is needed": f"{new.left:.0f} ≥ {new.right:.0f}",
+            "largest A on the new cluster, and its bound": (
+                f"{A[unexplored].max():.2e} ≤ {new.bound:.3f}"
+            ),
+            "smallest A within r of a label, and its bound": (
+                f"{A[around].min():.3f} ≥ {near[0].bound:.3f}"
+            ),
+            "questions in a cluster before the new one, at most": (
+                f"{packing_number_bound(2 * RIM, RADIUS, 2)}, by its packing number"
+            ),
+        },
+    )
+
+
+def limit() -> Chapter:
+    """Graph solutions against the continuum's, with the weight and without."""
+
+    def wavy(x: Floats) -> Floats:
+        return np.asarray(1 + 0.5 * np.sin(3 * x[..., 0]) * np.cos(2 * x[..., 1]))
+
+    found = compare(
+        wavy,
+        [(0.25, 0.3), (0.75, 0.7)],
+        [0, 1],
+        tau=20.0,
+        alpha=1.0,
+        sizes=(500, 1_000, 2_000, 4_000, 8_000),
+        trials=3,
+        cells=120,
+    )
+    x = np.log10(found.sizes)
+    with_gamma, without = found.slopes
+    series = [
+        Series(
+            name,
+            x,
+            np.log10(errors.mean(axis=1)),
+            np.log10(errors.min(axis=1)),
+            np.log10(errors.max(axis=1)),
+            marked=x,
+        )
+        for name, errors in (
+            ("reweighted (PWLL)", found.reweighted),
+            ("plain Laplace learning", found.plain),
+        )
+    ]
+    return Chapter(
+        "From graphs to the continuum",
+        "Random geometric graphs of more and more points, two labels. Reweighted, their solution "
+        "tends to that of the equation. Without the weight it does not: a label is one point of "
+        "many, and its influence vanishes. This is why the weight is there.",
+        [
+            chart(
+                "limit",
+                series,
+                title="Distance to the continuum",
+                x=powers("points", 2, 4),
+                y=powers("root mean square error", -3, 0),
+                caption=f"Three graphs of each size. Slopes: {with_gamma:.2f} reweighted, "
+                f"{without:.2f} plain.",
+            )
+        ],
+        {
+            "slope, reweighted": f"{with_gamma:.3f}",
+            "slope, plain": f"{without:.3f}",
+            f"error at {found.sizes[-1]:,} points": (
+                f"{found.reweighted[-1].mean():.4f} reweighted, {found.plain[-1].mean():.4f} plain"
+            ),
+        },
+    )
+
+
+def _drawn(found: Plane, values: Floats, title: str) -> Panel:
+    m = len(found.points)
+    nodes = np.rint(found.labels * (m - 1)).astype(np.int64)
+    return values_panel(
+        found.points.reshape(-1, 2),
+        values.ravel(),
+        nodes[:, 0] * m + nodes[:, 1],
+        title=title,
+        description="The unit square.",
+    )
+
+
+def _circle(x: float, y: float, radius: float, looks: str) -> str:
+    scale = SIDE - 2 * EDGE
+    return (
+        f'<circle cx="{EDGE + x * scale:.0f}" cy="{EDGE + (1 - y) * scale:.0f}" '
+        f'r="{radius * scale:.0f}" fill="none" {looks}/>'
+    )
