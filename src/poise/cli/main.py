@@ -13,8 +13,10 @@ from poise.cli.bench import bench
 from poise.cli.dataset import dataset
 from poise.cli.demo import demo
 from poise.cli.embed import embed
+from poise.cli.label import label
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
+from poise.cli.theory import theory
 from poise.errors import InputError, MissingExtraError, PoiseError
 
 OK, FAILED, USER_MISTAKE, INTERRUPTED = 0, 1, 2, 130
@@ -40,7 +42,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, dataset, demo, embed, reproduce, run):
+for command in (acquisitions, bench, dataset, demo, embed, label, reproduce, run, theory):
     cli.add_command(command)
 
 

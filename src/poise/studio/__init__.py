@@ -1,0 +1,1 @@
+"""The labelling app: an event log, a pure fold over it, and a server that shows it."""
