@@ -40,6 +40,8 @@ bench: $(READY) ## the engine against graphlearning, side by side
 
 picture: $(READY) ## the pictures of the README (needs chromium) and of the documentation
 	$(BIN)/python docs/images/acquisitions.py
+	$(BIN)/poise theory -o out/theory
+	mkdir -p docs/images/theory && cp out/theory/*.svg docs/images/theory/
 	$(BIN)/poise demo
 	$(BIN)/python docs/images/picture.py
 

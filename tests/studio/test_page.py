@@ -179,9 +179,19 @@ def test_kill_minus_nine_loses_no_acknowledged_answer(page, truth, tmp_path):
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out(server, browser, width, scheme):
+def test_nothing_sticks_out_or_overlaps(server, browser, width, scheme):
     opened = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
     opened.goto(server.address)
     shown(opened)
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = [part.bounding_box() for part in opened.locator("main > section").all()]
+    for i, one in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            apart = (
+                one["x"] + one["width"] <= other["x"] + 1
+                or other["x"] + other["width"] <= one["x"] + 1
+                or one["y"] + one["height"] <= other["y"] + 1
+                or other["y"] + other["height"] <= one["y"] + 1
+            )
+            assert apart, "parts of the page do not overlap"
     opened.close()

@@ -1,8 +1,8 @@
 """Asking, answering, taking back: in one process, over restarts, without losing the place."""
 
 import pytest
+from crowds import make_project, truth
 
-from conftest import make_project, truth
 from poise.errors import InputError
 from poise.studio.events import Event
 from poise.studio.state import StaleError

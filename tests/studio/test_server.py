@@ -8,8 +8,8 @@ import time
 import httpx
 import pytest
 import uvicorn
+from crowds import truth
 
-from conftest import truth
 from poise.studio.server import COOKIE, LARGEST, make_app
 
 TOKEN = "the-token-of-this-test"

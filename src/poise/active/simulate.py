@@ -25,8 +25,8 @@ _together: dict[str, tuple[float, float | None]] = {"pwll": (0.0, SHIFT), "lapla
 
 #: Columns that are worth a solve when nobody waits for them: the packets of eight are full then.
 ENOUGH = 96
-#: Relative residual of columns that only say which class is largest. A third of the time, and at
-#: most 2 of 70,000 predictions differ (docs/decisions/single-precision.md).
+#: Relative residual of columns that only say which class is largest. Half the time, and at most 4
+#: of 70,000 predictions differ (docs/decisions/single-precision.md).
 MEASURING_RTOL = 1e-5
 
 Initial = Literal["one-per-class"] | int | Sequence[int] | npt.NDArray[np.int64]

@@ -2,8 +2,8 @@
 
 A rule that compares two methods looks at their difference trial by trial (trials with one seed
 begin with the same labels) and calls it significant when its 95% confidence interval lies on one
-side of zero. A difference the right way that fewer trials than the paper's do not make significant
-leaves a claim open: `Untestable`, like records that are missing.
+side of zero. Where fewer trials than the paper's leave both possible, that a claim holds and that
+it does not, it is open: `Untestable`, like records that are missing.
 """
 
 from collections.abc import Callable
@@ -105,7 +105,12 @@ def alike(records: Records) -> tuple[bool, str]:
     """Norm with decay and V-Opt have about the same area."""
     _need(records, "norm-decay", "vopt")
     difference = _difference(records, "norm-decay", "vopt")
-    return abs(difference.mean) < LIKE, _beside(records, "norm-decay", "vopt", difference)
+    numbers = _beside(records, "norm-decay", "vopt", difference)
+    good = abs(difference.mean) < LIKE
+    possible = difference.low < LIKE and difference.high > -LIKE
+    if not good and possible and difference.trials < TRIALS:
+        raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+    return good, numbers
 
 
 def best(*, explored: bool) -> Rule:
@@ -199,7 +204,7 @@ def _below(difference: Estimate, numbers: str) -> tuple[bool, str]:
     """Whether a difference is below zero for sure; open if only more trials could tell."""
     if difference.high < 0:
         return True, numbers
-    if difference.mean < 0 and difference.trials < TRIALS:
+    if difference.low < 0 and difference.trials < TRIALS:
         raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
     return False, numbers
 

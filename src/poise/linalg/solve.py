@@ -28,7 +28,7 @@ RTOL = 1e-7
 SMALL = 1_000
 RTOL_SMALL = 1e-10
 #: From this tolerance on, columns of more than `SMALL` nodes are solved for in single precision:
-#: six tenths of the time on graphs larger than the caches, to the same error
+#: two thirds of the time on graphs larger than the caches, to the same error
 #: (docs/decisions/single-precision.md). Numbers below 1e-38 are lost.
 RTOL_SINGLE = 1e-5
 MAX_STEPS = 5_000

@@ -125,8 +125,8 @@ def _verdicts(claims: Sequence[Claim], names: Sequence[str]) -> str:
         '<section id="claims"><h2>Claim by claim</h2>'
         '<p class="quiet">Area is the mean accuracy over the questions. Intervals hold the true '
         "mean with 95% confidence; differences are taken trial by trial, because trials with one "
-        "seed begin with the same labels. A difference the right way that fewer than "
-        f"{TRIALS} trials cannot confirm leaves a claim open.</p>"
+        "seed begin with the same labels. Where fewer than "
+        f"{TRIALS} trials leave both possible, a claim is open.</p>"
         f'<div class="card">{claims_table(claims, names)}</div></section>'
     )
 

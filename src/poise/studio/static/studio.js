@@ -3,7 +3,7 @@
 
 const at = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en-GB");
-const COLOURS = 8;
+const COLOURS = 12;
 const RETRY = [300, 1000, 3000];
 
 let state = null;
@@ -98,7 +98,6 @@ async function content(item, place) {
     picture.alt = "";
     picture.src = `/api/items/${encodeURIComponent(item)}`;
     await picture.decode().catch(() => {});
-    if (picture.naturalWidth && picture.naturalWidth <= 64) picture.classList.add("small");
     place(picture);
     return;
   }
