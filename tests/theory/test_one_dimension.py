@@ -11,7 +11,9 @@ from poise.theory import (
     exploration_root,
 )
 
-DRAWS = 2_000
+DRAWS = 5_000
+#: Of which so many at least lie inside the hypotheses.
+INSIDE = 1_000
 
 
 def draws(largest_beta: float):
@@ -36,7 +38,8 @@ def test_exploration_is_decided_by_the_requirement():
         assert found.holds == found.concluded
         assert (found.slack > 0) == found.concluded
         held += found.holds
-    assert 0.2 * DRAWS < held < 0.8 * DRAWS
+    assert held >= INSIDE
+    assert DRAWS - held >= INSIDE
 
 
 def test_exploitation_follows_from_a_small_tau():
@@ -46,7 +49,7 @@ def test_exploitation_follows_from_a_small_tau():
         if found.holds:
             assert found.concluded
             held += 1
-    assert held > 1_000 * DRAWS / 4_000
+    assert held >= INSIDE
 
 
 def test_the_converse_of_the_default_fails():

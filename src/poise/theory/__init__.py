@@ -1,5 +1,6 @@
 """The paper's theory, computable: the continuum equations solved, its statements as functions."""
 
+from poise.theory.clustered import Clustered, clustered
 from poise.theory.interval import Interval, constant_density, solve_interval, solve_line
 from poise.theory.limit import Comparison, compare
 from poise.theory.one_dimension import (
@@ -29,11 +30,13 @@ from poise.theory.theorems import (
 
 __all__ = [
     "Bound",
+    "Clustered",
     "Comparison",
     "Interval",
     "LowDensity",
     "Plane",
     "Statement",
+    "clustered",
     "compare",
     "constant_density",
     "exploitation_default",

@@ -12,6 +12,7 @@ from poise.experiments.theory.chapter import Chapter, chart, panel, powers
 from poise.linalg.status import Floats
 from poise.theory import (
     Plane,
+    clustered,
     compare,
     explore_labels,
     explore_new_cluster,
@@ -27,6 +28,8 @@ CLASSES = (0, 1, 1)
 CORE, RIM, BACKGROUND = 0.12, 0.16, 1e-4
 ALPHA, RADIUS, SHELL = 2.0, 0.05, 0.07
 CELLS = 160
+#: Random densities on which the looseness of the bounds is measured, and cells a side there.
+FAMILY, FAMILY_CELLS = 5, 100
 
 
 def clusters_density(x: Floats) -> Floats:
@@ -78,6 +81,10 @@ def clusters() -> Chapter:
     density = _drawn(found, np.log(found.density), "Four clusters, three with a label")
     norm = _drawn(found, -np.log(np.maximum(A, 1e-6)), "What is asked first")
     all_hold = new.holds and before.holds and all(one.holds for one in near)
+    rng = np.random.default_rng(0)
+    family = [clustered(rng, cells=FAMILY_CELLS) for _ in range(FAMILY)]
+    exponents = [one.exponents for one in family]
+    surplus = [one.smallest - one.labels.bound for one in family]
     return Chapter(
         "Clusters in the plane",
         "Every condition of both theorems holds here, so the question after these three labels "
@@ -108,6 +115,12 @@ def clusters() -> Chapter:
             ),
             "questions in a cluster before the new one, at most": (
                 f"{packing_number_bound(2 * RIM, RADIUS, 2)}, by its packing number"
+            ),
+            f"on {FAMILY} random densities: true exponent over the bound's": (
+                f"{min(exponents):.1f} to {max(exponents):.1f}"
+            ),
+            f"on {FAMILY} random densities: smallest A around labels above its bound by": (
+                f"{min(surplus):.2f} to {max(surplus):.2f}"
             ),
         },
     )
