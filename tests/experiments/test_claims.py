@@ -160,7 +160,7 @@ def test_the_truncated_form_is_poor(other: str, level: float) -> None:
     methods = (*PAPERS, other)
     poor = large({"vopt-truncated": 0.4, other: level}, methods=methods)
     assert verdict(poor, 5, "poor") is HOLDS
-    good = large({"vopt-truncated": 0.8, other: level}, methods=methods)
+    good = large({"vopt-truncated": 0.9, other: level}, methods=methods)
     assert verdict(good, 5, "poor") is FAILS
     assert verdict(large({}), 5, "poor") is UNTESTED
 

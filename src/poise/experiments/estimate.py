@@ -19,14 +19,6 @@ from poise import knn_graph, simulate_many
 from poise.experiments.experiment import Experiment
 from poise.experiments.records import Records
 
-#: Experiments that the table may lack -> one much like it, whose costs stand for theirs.
-LIKE = {
-    "fashionmnist": "mnist",
-    "emnist": "mnist",
-    "fashionmnist-imb": "mnist-imb",
-    "emnist-vcd": "mnist-imb",
-    "models": "isolet",
-}
 #: Seconds to load a data set and build its graph, and to start a worker: small beside the rest.
 OVERHEAD = 15.0
 
@@ -69,9 +61,9 @@ def estimate(
 
 
 def trial_seconds(experiment: Experiment) -> dict[str, float]:
-    """Method -> seconds of a trial; all 0 where the table knows nothing like the experiment."""
+    """Method -> seconds of a trial; all 0 where the table does not know the experiment."""
     costs = known_costs()["costs"]
-    known = costs.get(experiment.name) or costs.get(LIKE.get(experiment.name, ""), {})
+    known = costs.get(experiment.name, {})
     typical = np.mean(list(known.values()), axis=0) if known else np.zeros(2)
     return {
         method.name: float(np.dot(known.get(method.name, typical), (1, experiment.budget)))
