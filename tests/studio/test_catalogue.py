@@ -11,9 +11,9 @@ from poise.errors import InputError
 from poise.studio.catalogue import read_catalogue
 
 
-def picture(path, shade):
+def picture(path, grey):
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(np.full((20, 30, 3), shade, dtype=np.uint8)).save(path)
+    Image.fromarray(np.full((20, 30, 3), grey, dtype=np.uint8)).save(path)
 
 
 def shade(found, index):
@@ -30,8 +30,8 @@ def test_a_data_set_by_name():
 
 
 def test_images_are_known_by_what_they_show(tmp_path):
-    for name, shade in (("cat/a.png", 10), ("cat/b.png", 20), ("dog/c.png", 30), ("d.png", 40)):
-        picture(tmp_path / name, shade)
+    for name, grey in (("cat/a.png", 10), ("cat/b.png", 20), ("dog/c.png", 30), ("d.png", 40)):
+        picture(tmp_path / name, grey)
     before = read_catalogue(str(tmp_path))
     shades = {item: shade(before, index) for index, item in enumerate(before.ids)}
     assert sorted(before.known.values()) == ["cat", "cat", "dog"]
