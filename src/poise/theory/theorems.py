@@ -80,7 +80,7 @@ def explore_labels(
 
     .. math:: \inf_{L + B_r} A \ge 1 - 2^{-(\alpha + 2 - d)/2}
 
-    if :math:`r \le \tfrac14` of the classes' separation,
+    if :math:`r \le \tfrac{1}{4}` of the classes' separation,
     :math:`\tau r^d \le (\alpha + 2 - d)^2 \inf\rho / (2^d 9)`, and
     :math:`4\|\nabla\log\rho\|(1 + (2r)^\alpha) r + \alpha (2r)^\alpha \le \tfrac14(\alpha+2-d)`.
 
