@@ -16,7 +16,7 @@ With :math:`K` the largest :math:`|(\log\rho)'|` and :math:`a^2 = \tau/\delta`,
 :math:`4 b^2 r^2 + 2 b (1 + 2 r K) \le a^2`; the largest such b gives a decay over the inner half
 of an interval of length 2r by :math:`e^{-D(r)}`,
 
-.. math:: D(r) = \tfrac14\left(\sqrt{(1 + 2rK)^2 + 4 a^2 r^2} - (1 + 2rK)\right).
+.. math:: D(r) = \tfrac{1}{4}\left(\sqrt{(1 + 2rK)^2 + 4 a^2 r^2} - (1 + 2rK)\right).
 
 And :math:`\cosh(\theta(R/2 - x)) / \cosh(\theta R/2)` is a subsolution of w if
 :math:`\theta^2 - 2\theta K_+ \ge \tau/\rho_{min}`, where :math:`K_+` is how fast
@@ -132,7 +132,7 @@ def simplified(
 
     with :math:`\beta = R_o/R_s`, :math:`C_0 = \alpha/(8\sqrt\delta)`,
     :math:`C_1 = 1/(2\sqrt{\rho_{min}})`, :math:`C_2 = \alpha K/8 + \beta K_+` and
-    :math:`C_3 = \tfrac12\ln 2 + n_l/4`, where :math:`n_l` intervals of low density make up the
+    :math:`C_3 = \tfrac{1}{2}\ln 2 + n_l/4`, where :math:`n_l` intervals of low density make up the
     share :math:`\alpha`. It follows from `symmetric_density` by
     :math:`4D(r) \ge 2ar - 1 - 2rK`, :math:`\cosh t \le e^t` and
     :math:`\theta \le 2K_+ + \sqrt{\tau/\rho_{min}}`. The paper has

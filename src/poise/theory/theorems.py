@@ -28,7 +28,7 @@ def explore_new_cluster(
     .. math:: \sqrt{\tau/\delta} \ge 3 \sqrt\Gamma \left(\tfrac{d}{s} + 2 \|\nabla\log\rho\|\right)
               + 3 \alpha R^{-\alpha - 1} / \sqrt\Gamma
 
-    then :math:`\sup_C A \le \sqrt{C} \exp(-\tfrac s4 \sqrt{\tau / (\delta\Gamma)})`.
+    then :math:`\sup_C A \le \sqrt{C} \exp(-\tfrac{s}{4} \sqrt{\tau / (\delta\Gamma)})`.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def explore_new_cluster(
 
     Notes
     -----
-    The paper has :math:`\exp(-\tfrac s4 \sqrt{\tau/\delta})` under
+    The paper has :math:`\exp(-\tfrac{s}{4} \sqrt{\tau/\delta})` under
     :math:`\sqrt{\tau/\delta} \ge 3(d/s + 2\|\nabla\log\rho\|)\Gamma + 3R^{-\alpha-1}`. In its proof
     the term :math:`2\beta|x|^2` comes from :math:`\gamma\,\Delta v` and must carry gamma. With it,
     :math:`\beta = \sqrt{\tau/(\delta\Gamma)}/(3s)` makes :math:`e^{\beta|x|^2}` a supersolution:
     the two parts of :math:`2\beta\delta(\Gamma d + Ks + 2\beta\Gamma s^2)` are at most
-    :math:`\tfrac29\tau` and :math:`\tfrac49\tau`. Also the gradient of gamma is at most
+    :math:`\tfrac{2}{9}\tau` and :math:`\tfrac{4}{9}\tau`. Also the gradient of gamma is at most
     :math:`\alpha R^{-\alpha-1}`.
     """
     _common(tau, alpha, d)
@@ -82,7 +82,7 @@ def explore_labels(
 
     if :math:`r \le \tfrac{1}{4}` of the classes' separation,
     :math:`\tau r^d \le (\alpha + 2 - d)^2 \inf\rho / (2^d 9)`, and
-    :math:`4\|\nabla\log\rho\|(1 + (2r)^\alpha) r + \alpha (2r)^\alpha \le \tfrac14(\alpha+2-d)`.
+    :math:`4\|\nabla\log\rho\|(1 + (2r)^\alpha) r + \alpha (2r)^\alpha \le (\alpha+2-d)/4`.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from poise.theory import (
     packing_number_bound,
     solve_plane,
 )
+from poise.theory.clustered import RESOLVED
 
 #: Centres of four clusters; the last one has no label.
 CENTRES = np.array([[0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.68, 0.68]])
@@ -108,7 +109,7 @@ def clusters() -> Chapter:
             "all conditions hold": "yes" if all_hold else "no",
             "new cluster: √(τ/δ) against what is needed": f"{new.left:.0f} ≥ {new.right:.0f}",
             "largest A on the new cluster, and its bound": (
-                f"{A[unexplored].max():.2e} ≤ {new.bound:.3f}"
+                f"{max(float(A[unexplored].max()), RESOLVED):.0e} or less ≤ {new.bound:.3f}"
             ),
             "smallest A within r of a label, and its bound": (
                 f"{A[around].min():.3f} ≥ {near[0].bound:.3f}"
@@ -116,7 +117,7 @@ def clusters() -> Chapter:
             "questions in a cluster before the new one, at most": (
                 f"{packing_number_bound(2 * RIM, RADIUS, 2)}, by its packing number"
             ),
-            f"on {FAMILY} random densities: true exponent over the bound's": (
+            f"on {FAMILY} random densities: true exponent over the bound's, at least": (
                 f"{min(exponents):.1f} to {max(exponents):.1f}"
             ),
             f"on {FAMILY} random densities: smallest A around labels above its bound by": (
