@@ -160,14 +160,16 @@ def test_kill_minus_nine_loses_no_acknowledged_answer(page, truth, tmp_path):
     rng = np.random.default_rng(0)
     for _ in range(3):
         server = Server(folder)
-        page.goto(server.address)
-        item = None
-        for _ in range(int(rng.integers(2, 6))):
-            item = shown(page, item)
-            page.keyboard.press(key(truth[item]))
-            shown(page, item)  # the next one is shown when the answer is on disk
-            acknowledged[item] = truth[item]
-        server.end(signal.SIGKILL)
+        try:
+            page.goto(server.address)
+            item = None
+            for _ in range(int(rng.integers(2, 6))):
+                item = shown(page, item)
+                page.keyboard.press(key(truth[item]))
+                shown(page, item)  # the next one is shown when the answer is on disk
+                acknowledged[item] = truth[item]
+        finally:
+            server.end(signal.SIGKILL)
         store = EventStore(folder / "events.db")
         labels = [event for event in store.events() if event.kind == "label"]
         store.close()
