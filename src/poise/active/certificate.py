@@ -92,11 +92,7 @@ def exploration_certificate(
     found = graph.components if groups is None else np.asarray(groups)
     if found.shape != (graph.n_nodes,):
         raise GraphError(f"groups has shape {found.shape}: expected ({graph.n_nodes},)")
-    sources = tuple(
-        tuple(labels.nodes[labels.codes == c].tolist())
-        for c in range(len(labels.classes))
-        if (labels.codes == c).any()
-    )
+    sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class if len(nodes))
     problems = [Problem(sources, float(tau), shift) for tau in decays]
     near_a_label = Nearest.to(graph, labels.nodes).distances <= radius
     near_a_label[labels.nodes] = False

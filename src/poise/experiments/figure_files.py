@@ -42,6 +42,15 @@ def chart_file(title: str, keys: Sequence[tuple[str, Style]], chart: str, note: 
     return picture_file(WIDTH + 2 * MARGIN, top + MARGIN, title, "".join(parts))
 
 
+def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figure:
+    """One picture of the plane."""
+    html = (
+        f'<figure class="square"><h4>{escape(heading)}</h4>{panel.svg()}'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+    return Figure(name, html, panel_file(panel))
+
+
 def panel_file(panel: Panel, side: int = 480) -> str:
     """One picture of the plane as a whole file."""
     inner = panel.svg(f'x="{MARGIN}" y="{MARGIN + LINE}" width="{side}" height="{side}" ')

@@ -109,7 +109,7 @@ def alike(records: Records) -> tuple[bool, str]:
     good = abs(difference.mean) < LIKE
     possible = difference.low < LIKE and difference.high > -LIKE
     if not good and possible and difference.trials < TRIALS:
-        raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+        raise _too_few(numbers)
     return good, numbers
 
 
@@ -144,7 +144,7 @@ def best(*, explored: bool) -> Rule:
             f"{_title(records, method)} is {_points(most)}."
         )
         if not beaten and most.mean >= LITTLE:
-            raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+            raise _too_few(numbers)
         return not beaten, numbers
 
     return judged
@@ -180,7 +180,7 @@ def policies_change_little(records: Records) -> tuple[bool, str]:
     numbers = f"Area beside that of max: {said}."
     large = [change for change in changes.values() if abs(change.mean) >= LITTLE]
     if large and not any(change.low > 0 or change.high < 0 for change in large):
-        raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+        raise _too_few(numbers)
     return not large, numbers
 
 
@@ -200,12 +200,17 @@ def _need(records: Records, *methods: str) -> None:
         raise Untestable("one trial does not tell chance from difference")
 
 
+def _too_few(numbers: str) -> Untestable:
+    """Open, because more trials could tell."""
+    return Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+
+
 def _below(difference: Estimate, numbers: str) -> tuple[bool, str]:
     """Whether a difference is below zero for sure; open if only more trials could tell."""
     if difference.high < 0:
         return True, numbers
     if difference.low < 0 and difference.trials < TRIALS:
-        raise Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
+        raise _too_few(numbers)
     return False, numbers
 
 

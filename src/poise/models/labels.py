@@ -52,6 +52,11 @@ class Labels:
         return np.asarray(self.codes[:, None] == np.arange(len(self.classes)), dtype=np.float64)
 
     @property
+    def by_class(self) -> list[Ints]:
+        """The nodes of each class, in the order of the classes; some may have none."""
+        return [self.nodes[self.codes == c] for c in range(len(self.classes))]
+
+    @property
     def most_frequent(self) -> int:
         """Code of the most frequent class, the first of them if several are."""
         return int(np.argmax(self.counts)) if self.classes else 0

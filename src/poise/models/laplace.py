@@ -23,7 +23,7 @@ def laplace(graph: Graph, labels: Labels, *, tau: float = 0.0) -> ScoreResult:
     harmonic functions, ICML 2003.
     """
     check_labels(labels)
-    sources = [labels.nodes[labels.codes == c] for c in range(len(labels.classes))]
+    sources = labels.by_class
     (scores,) = spread(graph, np.ones((graph.n_nodes, 1)), [tau], [sources])
     return ScoreResult(
         scores, labels.classes, reached(graph, labels.nodes), labels.counts / len(labels)

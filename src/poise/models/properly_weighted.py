@@ -55,7 +55,7 @@ def properly_weighted(
     W = graph.weights.tocoo()
     data = W.data * (gamma[W.row] + gamma[W.col])
     reweighted = Graph.from_weights(sparse.csr_array((data, (W.row, W.col)), shape=W.shape))
-    sources = [labels.nodes[labels.codes == c] for c in range(len(labels.classes))]
+    sources = labels.by_class
     (scores,) = spread(reweighted, np.ones((graph.n_nodes, 1)), [tau], [sources])
     return ScoreResult(
         scores, labels.classes, reached(graph, labels.nodes), labels.counts / len(labels), gamma

@@ -29,9 +29,7 @@ def pwll(graph: Graph, labels: Labels, *, tau: float = 0.0, shift: float = SHIFT
     learning, SIAM J. Math. Data Sci. 2023.
     """
     check_labels(labels)
-    sources = tuple(
-        tuple(labels.nodes[labels.codes == c].tolist()) for c in range(len(labels.classes))
-    )
+    sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
     (columns,) = solve_problems(graph, [Problem(sources, tau, shift)])
     return ScoreResult(
         columns.values,

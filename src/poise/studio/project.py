@@ -111,21 +111,19 @@ class Project:
 
     def _follow(self, event: Event) -> None:
         """Bring what asks up to date with the state."""
+        nodes = [self.index[item] for item in event.items]
         match event.kind:
             case "label":
-                for item in event.items:
-                    self._asker.tell(self.index[item], event.data["label"])
-            case "skip" | "unsure" if not set(event.items) & set(self._asker_labels()):
-                for item in event.items:
-                    self._asker.set_aside(self.index[item])
+                for node in nodes:
+                    self._asker.tell(node, event.data["label"])
+            case "skip" | "unsure" if not self._asker.learner.labels.keys() & set(nodes):
+                for node in nodes:
+                    self._asker.set_aside(node)
             case "undo" | "clear" | "skip" | "unsure":
                 # Rare, and a session is a function of its labels: begin it anew.
                 self._asker.close()
                 self._asker = self._new_asker()
                 self._questions.clear()
-
-    def _asker_labels(self) -> list[str]:
-        return [self.catalogue.ids[node] for node in self._asker.learner.labels]
 
 
 def open_project(

@@ -12,7 +12,6 @@ from poise.experiments.figure_files import (
     MARGIN,
     Figure,
     chart_file,
-    panel_file,
     picture_file,
     text,
 )
@@ -86,15 +85,6 @@ def chart_figure(
     html = f"<figure><h4>{escape(heading)}</h4>{chart}{below}</figure>"
     keys = [(line.name, line.style) for line in lines]
     return Figure(name, html, chart_file(title, keys, chart, note))
-
-
-def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figure:
-    """One picture of the plane."""
-    html = (
-        f'<figure class="square"><h4>{escape(heading)}</h4>{panel.svg()}'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
-    return Figure(name, html, panel_file(panel))
 
 
 def heat_map_figure(

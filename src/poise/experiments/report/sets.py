@@ -8,7 +8,7 @@ from typing import Any
 
 from poise import knn_graph
 from poise.experiments.experiment import CHOOSING
-from poise.experiments.figure_files import Figure
+from poise.experiments.figure_files import Figure, panel_figure
 from poise.experiments.heatmaps import STAGES, heat_maps
 from poise.experiments.metrics import paper_model
 from poise.experiments.paper import OTHERS, PAPER, POLICIES, SUBSETS
@@ -20,7 +20,6 @@ from poise.experiments.report.figures import (
     chart_figure,
     heat_map_figure,
     method_lines,
-    panel_figure,
 )
 from poise.experiments.report.styles import MODELS, styles_of
 from poise.experiments.report.words import counted, model_name, sentence, words_of

@@ -15,7 +15,6 @@ from poise.theory import (
     opposite_lower_bound,
     similar_upper_bound,
     simplified,
-    solve_interval,
     solve_radial,
     symmetric_density,
 )
@@ -37,17 +36,16 @@ def interval() -> Chapter:
 
     taus = np.logspace(-2, 2, 41)
     low = low_density(R_s, similar, DELTA)
-    A_s = [solve_interval(R_s, similar, t, (0, 0), cells=800).minimum[1] for t in taus]
-    A_o = [solve_interval(R_o, opposite, t, (0, 1), cells=800).minimum[1] for t in taus]
+    given = ((R_s, similar), (R_o, opposite))
+    full = [symmetric_density(*given, t, DELTA, cells=800) for t in taus]
+    simple = [simplified(*given, t, DELTA, cells=100).holds for t in taus]
+    A_s, A_o = [one.smaller for one in full], [one.larger for one in full]
     upper = [similar_upper_bound(low, t) for t in taus]
     lower = [opposite_lower_bound(R_o, opposite, t) for t in taus]
 
     def first(holds: list[bool]) -> str:
         return f"τ = {taus[holds.index(True)]:.2g}" if any(holds) else "no τ shown"
 
-    given = ((R_s, similar), (R_o, opposite))
-    full = [symmetric_density(*given, t, DELTA, cells=400).holds for t in taus]
-    simple = [simplified(*given, t, DELTA, cells=400).holds for t in taus]
     x = np.log10(taus)
     return Chapter(
         "A density that varies",
@@ -73,8 +71,8 @@ def interval() -> Chapter:
             )
         ],
         {
-            "questions explore from": first([s < o for s, o in zip(A_s, A_o, strict=True)]),
-            "proved by the corrected statement from": first(full),
+            "questions explore from": first([one.concluded for one in full]),
+            "proved by the corrected statement from": first([one.holds for one in full]),
             "proved by its simplified form from": first(simple),
         },
     )

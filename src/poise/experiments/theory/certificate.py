@@ -54,9 +54,7 @@ def tightness(data: Dataset, k: int, *, seed: int = 0) -> Tightness:
     certificate = exploration_certificate(
         graph, labels, radius=_typical_radius(data.X, rng), groups=data.clusters
     )
-    sources = tuple(
-        tuple(labels.nodes[labels.codes == c].tolist()) for c in np.unique(labels.codes)
-    )
+    sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
     problems = [Problem(sources, tau) for tau in COMPARED]
     rest = np.setdiff1d(np.arange(graph.n_nodes), labels.nodes)
     norms, bounds = {}, {}

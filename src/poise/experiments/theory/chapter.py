@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from poise.experiments.figure_files import Figure, chart_file, panel_file
-from poise.experiments.planes import Panel
+from poise.experiments.figure_files import Figure, chart_file
 from poise.experiments.plots import Axis, Series, Style, legend, line_chart, style_at
 
 #: The grey of a density in the background.
@@ -54,15 +53,6 @@ def chart(
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
     return Figure(name, html, chart_file(title, list(keys.items()), drawn))
-
-
-def panel(name: str, picture: Panel, caption: str) -> Figure:
-    """A picture of the plane."""
-    html = (
-        f'<figure class="square"><h4>{escape(picture.title)}</h4>{picture.svg()}'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
-    return Figure(name, html, panel_file(picture))
 
 
 def powers(label: str, low: int, high: int) -> Axis:

@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 
+from poise.experiments.figure_files import panel_figure
 from poise.experiments.planes import EDGE, SIDE, Panel, values_panel
 from poise.experiments.plots import Series
-from poise.experiments.theory.chapter import Chapter, chart, panel, powers
+from poise.experiments.theory.chapter import Chapter, chart, powers
 from poise.linalg.status import Floats
 from poise.theory import (
     Plane,
@@ -92,17 +93,20 @@ def clusters() -> Chapter:
         "cannot lie in a blue ball. In the empty background A is small too, but no data are there: "
         "the question is the best point of the clusters.",
         [
-            panel(
+            panel_figure(
                 "clusters-density",
                 replace(density, content=density.content + rims + balls),
-                "Bright is dense. Stars are labels, blue balls have the radius r around them, "
-                "dashed circles are the clusters.",
+                heading=density.title,
+                caption="Bright is dense. Stars are labels, blue balls have the radius r around "
+                "them, dashed circles are the clusters.",
             ),
-            panel(
+            panel_figure(
                 "clusters-norm",
                 replace(norm, content=norm.content + rims + balls + next_one),
-                "Brightness is −log A, down to A = 1e-6: bright is asked first. The red ring is "
-                "the next question among the points of the clusters: in the one without a label.",
+                heading=norm.title,
+                caption="Brightness is −log A, down to A = 1e-6: bright is asked first. The red "
+                "ring is the next question among the points of the clusters: in the one without a "
+                "label.",
             ),
         ],
         {
