@@ -14,6 +14,7 @@ from poise.checks import whole_number
 from poise.errors import InputError, LabelError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
+from poise.models.growth import grown, growth, plain
 from poise.models.harmonic import Columns, Problem, solve_problems
 from poise.models.labels import Labels, as_label
 from poise.models.poisson_weights import SHIFT
@@ -22,6 +23,9 @@ from poise.models.result import ScoreResult
 
 #: Models to measure accuracy in that are solved with all trials' columns at once: tau and shift.
 _together: dict[str, tuple[float, float | None]] = {"pwll": (0.0, SHIFT), "laplace": (0.0, None)}
+
+#: Other models that can be solved as roughly as an accuracy needs.
+_takes_rtol = ("poisson", "wnll", "properly-weighted")
 
 #: Columns that are worth a solve when nobody waits for them: the packets of eight are full then.
 ENOUGH = 96
@@ -168,8 +172,14 @@ def simulate_many(
 class _Task:
     """An accuracy to be measured once a problem is solved."""
 
+    session: "_Recorder"
     problem: Problem
     measure: Callable[[Columns], None]
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns have to be solved for, about."""
+        return 1 if plain(self.problem) else len(self.problem.sources)
 
 
 class _Work:
@@ -184,6 +194,8 @@ class _Work:
         self.waiting: list[_Task] = []
         # The Poisson weights of decisions' problems, which tasks that wait will need again.
         self.weights: dict[Problem, Columns] = {}
+        # Each session's last solution in plain Laplace learning, from which the next one grows.
+        self.laplace: dict[_Recorder, tuple[Problem, Columns]] = {}
         self.steps = 0
         self.before = time.perf_counter()
 
@@ -203,7 +215,7 @@ class _Work:
         if self.waiting:
             nothing = np.empty((self.graph.n_nodes, 0))
             self.weights |= {p: replace(columns, values=nothing) for p, columns in solved.items()}
-        if now or sum(len(task.problem.sources) for task in self.waiting) >= ENOUGH:
+        if now or sum(task.n_columns for task in self.waiting) >= ENOUGH:
             self._measure_waiting()
         if self.steps and not self.waiting:
             after = time.perf_counter()
@@ -213,11 +225,24 @@ class _Work:
             self.before, self.steps = after, 0
 
     def _measure_waiting(self) -> None:
-        problems = list(dict.fromkeys(task.problem for task in self.waiting))
+        last = {session: problem for session, (problem, _) in self.laplace.items()}
+        steps = []
+        for task in self.waiting:
+            before = last.get(task.session)
+            steps.append(growth(before, task.problem) if before else None)
+            if plain(task.problem):
+                last[task.session] = task.problem
+        needed = [step or task.problem for task, step in zip(self.waiting, steps, strict=True)]
+        problems = list(dict.fromkeys(needed))
         found = solve_problems(self.graph, problems, self.weights, rtol=MEASURING_RTOL)
         solved = dict(zip(problems, found, strict=True))
-        for task in self.waiting:
-            task.measure(solved[task.problem])
+        for task, step in zip(self.waiting, steps, strict=True):
+            columns = solved[step or task.problem]
+            if step:
+                columns = grown(*self.laplace[task.session], task.problem, columns)
+            if plain(task.problem):
+                self.laplace[task.session] = task.problem, columns
+            task.measure(columns)
         self.waiting.clear()
         self.weights.clear()
 
@@ -268,7 +293,9 @@ class _Recorder:
             if name is not None and name not in _together:
                 graph, learner = self.learner.graph, self.learner
                 labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
-                right[place] = self._share_right(models.factory(name)(graph, labels), rest)
+                options = {"rtol": MEASURING_RTOL} if name in _takes_rtol else {}
+                result = models.factory(name)(graph, labels, **options)
+                right[place] = self._share_right(result, rest)
                 continue
             prediction = self.learner.prediction(None if name is None else _together[name])
 
@@ -279,7 +306,7 @@ class _Recorder:
             ) -> None:
                 right[place] = self._share_right(finish(columns), rest)
 
-            tasks.append(_Task(prediction.problem, measure))
+            tasks.append(_Task(self, prediction.problem, measure))
         return tasks
 
     def _share_right(self, result: ScoreResult, rest: npt.NDArray[np.bool_]) -> tuple[float, float]:

@@ -11,12 +11,14 @@ from poise.models.result import ScoreResult
 
 
 @models.register("poisson")
-def poisson(graph: Graph, labels: Labels) -> ScoreResult:
+def poisson(graph: Graph, labels: Labels, *, rtol: float | None = None) -> ScoreResult:
     """Poisson learning: labels as sources and sinks of a Poisson equation; scores have signs.
 
     ``L u = sum_j (y_j - ybar) delta_j`` with ``sum_i d_i u_i = 0``. On a graph of several
     components the mean is taken over each component's own labels; where those are all of one class
     the equation says nothing and the scores are that class's indicator.
+
+    `rtol` is the relative residual of the solve, that of `poise.linalg.solve` by default.
 
     References
     ----------
@@ -31,7 +33,7 @@ def poisson(graph: Graph, labels: Labels) -> ScoreResult:
     means /= np.maximum(counts, 1)[:, None]
     source = np.zeros((n, n_classes))
     source[labels.nodes] = labels.one_hot - means[component]
-    scores = solve(laplacian(graph), source, singular=True).require().value
+    scores = solve(laplacian(graph), source, singular=True, rtol=rtol).require().value
     # The kernel's constants are fixed by the degree-weighted mean, per component.
     volume = np.bincount(graph.components, weights=graph.degrees)
     for c in range(n_classes):

@@ -22,13 +22,14 @@ def properly_weighted(
     zeta: float = 1e7,
     radius: float = 0.1,
     tau: float = 0.0,
+    rtol: float | None = None,
 ) -> ScoreResult:
     """Properly weighted Laplacian: edges weighted by a power of the distance to the labels.
 
     Weights ``(gamma_i + gamma_j) w_ij`` with ``gamma = 1 + (radius / max(dist, r_zeta))^alpha``,
     ``r_zeta = radius / (zeta - 1)^(1/alpha)`` and dist the Euclidean distance of the features to
     the nearest label. These weights are not a product, so the Laplacian is prepared anew for every
-    set of labels.
+    set of labels. `rtol` is the relative residual of the solve.
 
     References
     ----------
@@ -56,7 +57,7 @@ def properly_weighted(
     data = W.data * (gamma[W.row] + gamma[W.col])
     reweighted = Graph.from_weights(sparse.csr_array((data, (W.row, W.col)), shape=W.shape))
     sources = labels.by_class
-    (scores,) = spread(reweighted, np.ones((graph.n_nodes, 1)), [tau], [sources])
+    (scores,) = spread(reweighted, np.ones((graph.n_nodes, 1)), [tau], [sources], rtol=rtol)
     return ScoreResult(
         scores, labels.classes, reached(graph, labels.nodes), labels.counts / len(labels), gamma
     )

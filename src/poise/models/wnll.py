@@ -12,7 +12,9 @@ from poise.models.result import ScoreResult
 
 
 @models.register("wnll")
-def wnll(graph: Graph, labels: Labels, *, tau: float = 0.0) -> ScoreResult:
+def wnll(
+    graph: Graph, labels: Labels, *, tau: float = 0.0, rtol: float | None = None
+) -> ScoreResult:
     """Weighted nonlocal Laplacian: edges at labelled nodes are strengthened by n/m.
 
     Weights ``(a_i + a_j) w_ij`` with ``a = n/m`` on the m labels and 1 elsewhere (the authors'
@@ -20,6 +22,8 @@ def wnll(graph: Graph, labels: Labels, *, tau: float = 0.0) -> ScoreResult:
     of labels: with ``mu = (1 + n/m)/2`` and ``t_i = sum over labels s of w_is``,
 
         (L + diag((mu - 1) t + tau/2))_UU u_U = mu W_US Y
+
+    `rtol` is the relative residual of the solve, that of `poise.linalg.solve` by default.
 
     References
     ----------
@@ -37,6 +41,6 @@ def wnll(graph: Graph, labels: Labels, *, tau: float = 0.0) -> ScoreResult:
     free = known.copy()
     free[labels.nodes] = False
     q[~free] = 0.0
-    scores = solve(laplacian(graph), mu * pull, diagonals=q, free=free).require().value
+    scores = solve(laplacian(graph), mu * pull, diagonals=q, free=free, rtol=rtol).require().value
     scores = np.clip(scores, 0.0, 1.0) + indicator
     return ScoreResult(scores, labels.classes, known, labels.counts / len(labels))

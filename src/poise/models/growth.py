@@ -1,0 +1,50 @@
+"""Laplace learning with a few more labels: one column for each of them, not one for each class.
+
+The operator of plain Laplace learning does not change with the labels; only the constrained set
+grows. With g_k the column that is 1 at the new node k and 0 at all other labels,
+
+    u' = u + sum_k g_k (y_k - u(k))
+
+is harmonic away from the labels and right on them, hence exact. (With Poisson weights the operator
+changes with every label, and this does not hold.)
+"""
+
+import numpy as np
+
+from poise.linalg.status import Floats
+from poise.models.harmonic import Columns, Problem
+
+
+def plain(problem: Problem) -> bool:
+    """Whether a problem is plain Laplace learning with some label."""
+    no_weights = problem.shift is None and problem.tau == 0 and not problem.heights
+    return no_weights and len(problem.constrained) > 0
+
+
+def growth(before: Problem, after: Problem) -> Problem | None:
+    """The problem whose columns lead from one solution to the other: those of the new nodes.
+
+    None if there is none: the models are not plain Laplace learning, or a label has changed.
+    """
+    if not (plain(before) and plain(after)):
+        return None
+    class_of = {node: j for j, source in enumerate(after.sources) for node in source}
+    homes = [{class_of.get(node) for node in source} for source in before.sources]
+    if any(len(home) > 1 or None in home for home in homes):
+        return None
+    new = sorted(class_of.keys() - set(before.constrained))
+    return Problem((before.constrained, *((node,) for node in new)), shift=None)
+
+
+def grown(before: Problem, columns: Columns, after: Problem, added: Columns) -> Columns:
+    """The solution of `after`, from that of `before` and that of their `growth`."""
+    old = {source[0]: columns.values[:, j] for j, source in enumerate(before.sources) if source}
+    known = set(before.constrained)
+    new = sorted(set(after.constrained) - known)
+    values = np.zeros((len(columns.values), len(after.sources)), order="F")
+    for j, source in enumerate(after.sources):
+        u: Floats = next((old[node] for node in source if node in old), np.zeros(len(values)))
+        values[:, j] = u
+        for place, node in enumerate(new, start=1):
+            values[:, j] += added.values[:, place] * (float(node in source) - u[node])
+    return Columns(np.clip(values, 0.0, 1.0, out=values), added.weights)
