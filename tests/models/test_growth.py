@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+
 from poise.graph import Graph
 from poise.models.growth import grown, growth
 from poise.models.harmonic import Problem, solve_problems
-from scipy import sparse
 
 
 def _graph(seed: int, n: int = 60) -> Graph:
