@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,8 +29,9 @@ from poise.models.labels import Label, Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 
-#: Solved problems kept: the open questions', the labels', and the predicting model's.
-KEPT = 3
+#: Solved problems kept: the open questions', the labels', the predicting model's, and that after
+#: a skip.
+KEPT = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +116,7 @@ class Learner:
         self.anticipate = bool(anticipate)
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
+        self._merged: tuple[tuple[int, Question], Beliefs] | None = None
         self._memories = Memories()
         self._solving = threading.RLock()
 
@@ -129,7 +132,7 @@ class Learner:
         at_once = wanted if getattr(self.policy, "batch", False) else 1
         nodes: list[int] = []
         while len(nodes) < wanted:
-            snapshot = self._snapshot()
+            snapshot = self.snapshot()
             if not snapshot.candidates.any():
                 break
             for node in self._choose(snapshot, min(at_once, wanted - len(nodes))):
@@ -143,6 +146,23 @@ class Learner:
                 "answer or release some"
             )
         return np.array(nodes, dtype=np.int64)
+
+    def pend(self, nodes: Any) -> None:
+        """Open questions that were chosen elsewhere, as if `ask` had chosen them."""
+        for node in self._session.askable(nodes):
+            snapshot = self.snapshot()
+            if len(snapshot.labels) and getattr(self._chooser(), "uses_scores", True):
+                _ = snapshot.scores
+            self._session.ask(node, self._guess(snapshot, node))
+
+    def copy(self) -> "Learner":
+        """A learner at the same place, which goes its own way; what is solved is shared.
+
+        To look at what would follow from an answer. Not to be used by two threads at once.
+        """
+        twin = copy(self)
+        twin._session = self._session.copy()
+        return twin
 
     def tell(self, nodes: Any, labels: Any) -> None:
         """Answer: ``tell(i, "cat")`` or ``tell([i, j], ["cat", "dog"])``; asked or not.
@@ -238,7 +258,7 @@ class Learner:
     @property
     def values(self) -> Floats:
         """(n,) what the acquisition function says of every node now: NaN where none is asked."""
-        snapshot = self._snapshot()
+        snapshot = self.snapshot()
         return self._values(snapshot)
 
     def certificate(
@@ -276,6 +296,7 @@ class Learner:
         settings, session = saved.load(graph, text, replacements)
         learner = cls(graph, **settings)
         learner._session = session
+        learner._merged = None
         return learner
 
     def _settings(self) -> dict[str, Any]:
@@ -366,7 +387,12 @@ class Learner:
             return self._solved[problem]
 
     def _beliefs(self, question: Question) -> Beliefs:
-        return merge(self._columns(question.problem), question, self._session.state)
+        # The values, the choice and the guess read the same columns: merged once.
+        key = (self._session.version, question)
+        if self._merged is None or self._merged[0] != key:
+            beliefs = merge(self._columns(question.problem), question, self._session.state)
+            self._merged = key, beliefs
+        return self._merged[1]
 
     def _weights(self, question: Question) -> Floats:
         """Poisson weights alone, from a solution for the same nodes if there is one."""
@@ -394,7 +420,8 @@ class Learner:
         prediction = self.prediction((tau, shift))
         return prediction.finish(self._columns(prediction.problem))
 
-    def _snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
+        """What an acquisition function sees now; nothing is solved before it is read."""
         state = self._session.state
         question = self._open_question()
         return Snapshot(

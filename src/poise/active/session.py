@@ -5,7 +5,8 @@ one that a person caused, and a saved session is the list itself. Nothing here c
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -86,6 +87,11 @@ class State:
         now = allowed.copy()
         now[postponed] = False
         return now if now.any() else allowed
+
+    def copy(self) -> "State":
+        """The same state, which can be changed without changing this one."""
+        held = ("labels", "classes", "pending", "skipped", "excluded", "constrained")
+        return replace(self, **{name: dict(getattr(self, name)) for name in held})
 
     def class_shares(self) -> Floats:
         """(C,) share of each class among the labels; zeros where there are none."""
@@ -204,6 +210,14 @@ class Session:
         check_classes([*self.known, *self.given.values()])
         self.events: list[Event] = []
         self.state = self._replay()
+        #: Grows with every change of the state.
+        self.version = 0
+
+    def copy(self) -> "Session":
+        """The same session, which goes its own way from here."""
+        twin = copy(self)
+        twin.events, twin.state = list(self.events), self.state.copy()
+        return twin
 
     def _replay(self) -> State:
         state = State(
@@ -222,9 +236,21 @@ class Session:
     def _add(self, event: Event) -> None:
         self.state.apply(event)
         self.events.append(event)
+        self.version += 1
 
     def ask(self, node: int, guess: tuple[float, ...]) -> None:
         self._add(Event("ask", (node,), guess=guess))
+
+    def askable(self, nodes: Any) -> list[int]:
+        """Nodes that a question can be put about, each once."""
+        names = [as_node(i, self.n_nodes) for i in _sequence(nodes)]
+        state = self.state
+        for node in names:
+            if node in state.labels or node in state.pending or node in state.excluded:
+                raise NodeIndexError(
+                    f"node {node} is labelled, pending or excluded: it cannot be asked about"
+                )
+        return list(dict.fromkeys(names))
 
     def tell(self, nodes: Any, labels: Any) -> None:
         """Record answers, all or none. The same answer again changes nothing."""
@@ -278,6 +304,7 @@ class Session:
             if self.events[position].kind != "ask":
                 undone = self.events.pop(position)
                 self.state = self._replay()
+                self.version += 1
                 return undone
         raise InputError("there is nothing to undo: no answer has been given yet")
 

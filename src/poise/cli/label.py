@@ -1,6 +1,7 @@
 """``poise label``: the labelling app."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,64 +11,98 @@ from poise.errors import InputError
 @click.command()
 @click.argument("source")
 @click.option("--classes", default="", help="Names of classes, with commas between them.")
-@click.option("--column", help="Column of a table that holds the texts.")
+@click.option("--column", help="Column of a table that holds the texts or the paths of images.")
+@click.option("--key", help="Column of a table whose values name the items.")
+@click.option("--label-column", help="Column of a table that holds labels.  [default: label]")
+@click.option(
+    "--ignore-labels", is_flag=True, help="Leave out labels of the source: sub-folders, a column."
+)
 @click.option("--embed", "embedding", help="Embedding; by the kind of the items if not given.")
 @click.option(
     "--k", type=click.IntRange(1, 500), default=20, show_default=True, help="Neighbours an item."
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Any free one by default.")
+@click.option(
+    "--import",
+    "labels",
+    type=click.Path(path_type=Path),
+    help="Labels exported before: .csv, .jsonl or .parquet.",
+)
 @click.option(
     "--project",
     "folder",
     type=click.Path(path_type=Path),
     help="Folder of the project.  [default: NAME.poise]",
 )
+@click.option("--annotators", is_flag=True, help="Several people: each gives a name.")
+@click.option(
+    "--overlap",
+    type=click.IntRange(1, 100),
+    help="How many people are asked about an item.  [default: 1]",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Any free one by default.")
+@click.option("--host", default="127.0.0.1", help="Address for others to reach; needs a password.")
+@click.option(
+    "--password",
+    envvar="POISE_PASSWORD",
+    help="Of those who come from elsewhere; better in the variable POISE_PASSWORD.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 def label(
     source: str,
     classes: str,
-    column: str | None,
-    embedding: str | None,
-    k: int,
+    ignore_labels: bool,
+    overlap: int | None,
+    annotators: bool,
     port: int,
-    folder: Path | None,
+    host: str,
+    password: str | None,
     no_browser: bool,
+    **options: Any,
 ) -> None:
     """Label your own data in the browser.
 
-    SOURCE is a folder of images, a .csv, .tsv, .jsonl or .parquet file with a column of texts, a
-    .npy or .npz file of vectors, or the name of a data set. Every answer is on disk before the page
-    goes on; start the same command again to go on where you stopped.
+    SOURCE is a folder of images, a .csv, .tsv, .jsonl or .parquet file with a column of texts or of
+    paths of images, a .npy or .npz file of vectors, or the name of a data set. Every answer is on
+    disk before the page goes on; start the same command again to go on where you stopped.
 
     \b
     Example:
       poise label digits
       poise label photos/ --classes cat,dog
       poise label reviews.csv --column text --no-browser
+      poise label photos/ --annotators --host 0.0.0.0
     """
     from poise.cli.progress import progress_bar
 
     names = tuple(name.strip() for name in classes.split(",") if name.strip())
     if len(set(names)) < len(names):
         raise InputError(f"classes names a class twice: {classes}")
+    if host != "127.0.0.1" and not password:
+        password = click.prompt("Password for those who come from elsewhere", hide_input=True)
+    if overlap is not None and overlap > 1 and not annotators:
+        raise InputError("--overlap needs --annotators: one person is asked once")
     with progress_bar("Loading") as begin:
-        from poise.studio.project import open_project
+        from poise.studio.opening import Opening, Source
         from poise.studio.serve import serve
 
-        project = open_project(
-            source,
-            folder=folder,
-            column=column,
-            embedding=embedding,
-            k=k,
-            classes=names,
-            begin=begin,
+        settings = {} if overlap is None else {"overlap": overlap}
+        wanted = Source(
+            source, classes=names, use_labels=not ignore_labels, settings=settings, **options
         )
+        wanted.check()
+        opening = Opening(wanted, begin)
 
-    def ready(address: str) -> None:
-        click.echo(f"{len(project.catalogue):,} items. Label them at\n\n  {address}\n")
-        click.echo("Ctrl-C ends it; nothing is lost.")
-        if not no_browser:
-            click.launch(address)
+        def ready(address: str) -> None:
+            click.echo(f"Label {source} at\n\n  {address}\n")
+            click.echo("Ctrl-C ends it; nothing is lost.")
+            if not no_browser:
+                click.launch(address)
 
-    serve(project, port, ready)
+        serve(
+            opening,
+            host=host,
+            port=port,
+            password=password or "",
+            names=annotators,
+            ready=ready,
+        )

@@ -13,6 +13,7 @@ from poise.cli.bench import bench
 from poise.cli.dataset import dataset
 from poise.cli.demo import demo
 from poise.cli.embed import embed
+from poise.cli.export import export
 from poise.cli.label import label
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
@@ -42,7 +43,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, dataset, demo, embed, label, reproduce, run, theory):
+for command in (acquisitions, bench, dataset, demo, embed, export, label, reproduce, run, theory):
     cli.add_command(command)
 
 

@@ -2,7 +2,8 @@
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,14 @@ from poise.errors import DataError, InputError
 
 #: What tables are told apart by.
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+TABLES = (*DELIMITERS, ".jsonl", ".parquet")
+#: Letters of a field at most: those of many books.
+LONGEST_FIELD = 100_000_000
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
+
+#: The names of a table's columns -> those that are wanted.
+Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
 def read_items(
@@ -55,9 +62,7 @@ def read_items(
         )
     if kind in (".npy", ".npz"):
         return _array(path)
-    if kind == ".parquet":
-        return _parquet(path, column)
-    if kind in DELIMITERS or kind == ".jsonl":
+    if kind in TABLES:
         return _texts(path, column)
     raise InputError(f"{source} is of no known kind: expected {KINDS}, or a folder of images")
 
@@ -76,24 +81,6 @@ def _images(folder: Path, size: int, colour: bool) -> Images:
             f"{folder} holds no images: expected files that end in {', '.join(PICTURES)}"
         )
     return Images(tuple(paths), size, colour)
-
-
-def _parquet(path: Path, column: str | None) -> list[str]:
-    parquet = extra("pyarrow.parquet", "parquet", f"reading {path}")
-    try:
-        with parquet.ParquetFile(path) as file:
-            column = _column(path, file.schema_arrow.names, column)
-            texts: list[str] = file.read(columns=[column]).column(column).to_pylist()
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # bases of pyarrow's
-        if isinstance(error, InputError):
-            raise
-        raise DataError(f"{path} cannot be read: it is damaged, or no Parquet file") from None
-    for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            raise InputError(f"row {number} of {path} has no text in the column {column!r}")
-    if not texts:
-        raise DataError(f"{path} holds no rows")
-    return texts
 
 
 def _column(path: Path, names: Sequence[str], column: str | None) -> str:
@@ -118,28 +105,101 @@ def _array(path: Path) -> npt.NDArray[Any]:
 
 
 def _texts(path: Path, column: str | None) -> list[str]:
-    texts = []
-    try:
-        for number, row in enumerate(_rows(path), start=1):
-            name = _column(path, [str(key) for key in row], column)
-            if not isinstance(row[name], str):
-                raise InputError(f"row {number} of {path} has no text in the column {name!r}")
-            texts.append(row[name])
-    except (UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
-    if not texts:
-        raise DataError(f"{path} holds no rows")
+    """The column of a table that holds the texts: every row has one."""
+    ((name, texts),) = read_columns(path, lambda names: [_column(path, names, column)]).items()
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise InputError(f"row {number} of {path} has no text in the column {name!r}")
     return texts
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        if path.suffix.lower() == ".jsonl":
-            for line in file:
-                if line.strip():
-                    row = json.loads(line)
-                    if not isinstance(row, dict):
-                        raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
-                    yield row
-        else:
-            yield from csv.DictReader(file, delimiter=DELIMITERS[path.suffix.lower()])
+def read_columns(path: Path, choose: Choose) -> dict[str, list[Any]]:
+    """Some columns of a table, which is read once.
+
+    Parameters
+    ----------
+    path : Path
+        Of a .csv, .tsv, .jsonl or .parquet file.
+    choose : callable
+        Is given the names of the columns, and gives those that are wanted.
+
+    Returns
+    -------
+    dict
+        Name -> a value per row, None where a row has none. A row of a .csv or .tsv file with more
+        fields than the header has none at all: who knows where its fields belong.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or holds no rows.
+    """
+    kind = path.suffix.lower()
+    read = _parquet if kind == ".parquet" else _lines if kind == ".jsonl" else _fields
+    columns = read(path, choose)
+    if not all(columns.values()):
+        raise DataError(f"{path} holds no rows")
+    return columns
+
+
+def _parquet(path: Path, choose: Choose) -> dict[str, list[Any]]:
+    parquet = extra("pyarrow.parquet", "parquet", f"reading {path}")
+    try:
+        with parquet.ParquetFile(path) as file:
+            wanted = list(dict.fromkeys(choose(file.schema_arrow.names)))
+            table = file.read(columns=wanted)
+            return {name: table.column(name).to_pylist() for name in wanted}
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # bases of pyarrow's
+        if isinstance(error, InputError):
+            raise
+        raise DataError(f"{path} cannot be read: it is damaged, or no Parquet file") from None
+
+
+def _fields(path: Path, choose: Choose) -> dict[str, list[Any]]:
+    """Of a file of fields with delimiters between them, the names first."""
+    before = csv.field_size_limit(LONGEST_FIELD)  # the module's own limit is a long article
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, delimiter=DELIMITERS[path.suffix.lower()])
+            names = next(filter(None, rows), None)
+            if names is None:
+                raise DataError(f"{path} holds no rows")
+            wanted = {name: names.index(name) for name in choose(names)}
+            columns: dict[str, list[Any]] = {name: [] for name in wanted}
+            for row in filter(None, rows):
+                overlong = len(row) > len(names) and any(row[len(names) :])
+                for name, place in wanted.items():
+                    there = place < len(row) and not overlong
+                    columns[name].append(row[place] if there else None)
+            return columns
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _lines(path: Path, choose: Choose) -> dict[str, list[Any]]:
+    """Of a file of JSON objects, one a line; their names are those in the first of them."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            rows = _objects(path, file)
+            first = list(islice(rows, 1_000))
+            names = list(dict.fromkeys(str(name) for row in first for name in row))
+            if not names:
+                raise DataError(f"{path} holds no rows")
+            columns: dict[str, list[Any]] = {name: [] for name in choose(names)}
+            for row in chain(first, rows):
+                for name, column in columns.items():
+                    column.append(row.get(name))
+            return columns
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+
+
+def _objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if line.strip():
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
+            yield row

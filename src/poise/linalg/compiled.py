@@ -78,7 +78,8 @@ def _straight_line_vectorised() -> Iterator[None]:
 
 
 def _parallel(function: Any) -> Any:
-    return numba.njit(parallel=True, cache=True, error_model="numpy")(function)
+    # Without the interpreter's lock: other threads, such as a server's, go on during a solve.
+    return numba.njit(parallel=True, cache=True, nogil=True, error_model="numpy")(function)
 
 
 @_parallel
@@ -151,7 +152,7 @@ def _direction(ranges, inverse, correction, alpha, beta, R, X, P, zero):  # type
             store(P, i, add(z, multiply(b, p)))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _iterate(  # type: ignore[no-untyped-def]
     indptr,
     indices,

@@ -1,146 +1,368 @@
-"""Questions without waiting: while a person looks at one, what follows each answer is computed."""
+"""Questions without waiting: one thread owns the learner and works ahead of the people.
+
+While somebody looks at a question, the next one for every possible answer is computed. Where that
+takes too long, or where several people answer, questions are asked ahead instead: each is chosen
+with the open ones answered in expectation. Nobody else touches the learner; what is said to the
+thread is done in order, before it goes on working ahead.
+"""
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from poise import Graph, Learner
-from poise.active.acquisition.distances import Nearest
-from poise.errors import PoolExhausted
+from poise.active.schedules import as_schedule
+from poise.errors import NodeIndexError, PoiseError
+from poise.linalg.status import Floats
+from poise.studio.question import Question, ask, ask_about
 
-#: Labelled items shown beside a question.
-NEIGHBOURS = 4
 #: How the first questions are chosen while nothing is labelled: the middles of crowds.
 SEEDING, N_SEEDING = "typicality", 1
-#: Two classes nearer than this in probability: the model wavers, and an answer decides.
-WAVERS = 0.2
+#: Seconds of a solve from which on questions are asked ahead.
+SLOW = 1.5
+#: Questions asked ahead then.
+QUEUE = 3
+#: Stands for an answer that is not known yet: a class that has no name yet; no answer at all.
+NEW_CLASS, NO_ANSWER = "\N{NULL}new", "\N{NULL}skip"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Question:
-    """A node to ask about, what the model thinks of it, and why it is asked.
+class Setup:
+    """What a learner begins with.
 
     Attributes
     ----------
-    node : its number
-    guess, confidence : the most likely class and its probability; None without labels
-    known_less : share of the candidates of which less is known; 0 for the least known of all
-    decides : whether two classes are close, rather than all of them far
-    nearest : labelled nodes, the nearest first
+    labels : node -> class, in the order in which they were answered
+    classes : all of them, in their order
+    excluded, skipped : nodes that are not asked, for ever or for a while
+    acquisition, tau : as for `Learner`; tau None is the paper's schedule
     """
 
-    node: int
-    guess: Any = None
-    confidence: float | None = None
-    known_less: float | None = None
-    decides: bool = False
-    nearest: tuple[int, ...] = ()
+    labels: Mapping[int, str] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    excluded: frozenset[int] = frozenset()
+    skipped: frozenset[int] = frozenset()
+    acquisition: str = "norm"
+    tau: float | None = None
+
+    def learner(self, graph: Graph, seed: int) -> Learner:
+        """A new learner that stands there."""
+        learner = Learner(
+            graph,
+            acquisition=self.acquisition,
+            tau=as_schedule("geometric" if self.tau is None else self.tau),
+            seeding=SEEDING,
+            n_seeding=N_SEEDING,
+            seed=seed,
+            classes=self.classes,
+        )
+        if self.labels:
+            # Told, not given: tau falls with the number of answers.
+            learner.tell(list(self.labels), list(self.labels.values()))
+        for method, nodes in ((learner.exclude, self.excluded), (learner.skip, self.skipped)):
+            free = sorted(nodes - self.labels.keys())
+            if free:
+                method(free)
+        return learner
 
 
 class Asker:
-    """A learner and a thread that solves ahead.
+    """Puts questions. All methods may be called by any thread, and none waits for a solve."""
 
-    Parameters
-    ----------
-    labels : node -> class, in the order in which they were answered
-    aside : nodes that are not to be asked
-    """
-
-    def __init__(
-        self, graph: Graph, labels: Mapping[int, str], aside: set[int], *, seed: int = 0
-    ) -> None:
-        self.graph = graph
-        self.learner = Learner(
-            graph, tau="geometric", seeding=SEEDING, n_seeding=N_SEEDING, seed=seed
-        )
-        if labels:
-            # Told, not given: tau falls with the number of answers.
-            self.learner.tell(list(labels), list(labels.values()))
-        if aside:
-            self.learner.exclude(sorted(aside))
-        self._lock = threading.RLock()
-        self._wanted = threading.Event()
+    def __init__(self, graph: Graph, features: Floats, setup: Setup, *, seed: int = 0) -> None:
+        self.graph, self.features, self.seed = graph, features, seed
+        self.learner = setup.learner(graph, seed)
+        #: Seconds that the last solves ahead took; the first one ever compiles the solver.
+        self.solve_seconds: deque[float] = deque(maxlen=3)
+        #: Whether several people answer: then what an answer leads to depends on the others'.
+        self.several = False
+        self._changed = threading.Condition()
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._wanted = 0
+        self._queue: deque[Question] = deque()
+        self._explained: dict[int, Question] = {}
+        self._to_explain: set[int] = set()
+        self._ahead: dict[int, dict[str, Question | None]] = {}
+        self._prepared = False
+        self._exhausted = False
         self._stopped = False
-        self._thread = threading.Thread(target=self._work, name="poise-asker", daemon=True)
+        self._ticks = 0
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="poise-asker", daemon=True)
         self._thread.start()
 
-    def ask(self) -> Question | None:
-        """The next question, or None if nothing is left to ask."""
-        with self._lock:
-            # With labels both come from columns that are ready; the second costs no solve.
-            values = self.learner.values if self.learner.labels else None
+    # What happens -----------------------------------------------------------------------------
+
+    def tell(self, nodes: list[int], label: str) -> None:
+        """Answers, to questions or not, also to nodes that had another label before."""
+
+        def told() -> None:
+            known = self.learner.labels
+            old = [node for node in nodes if node in known]
+            new = [node for node in nodes if node not in known]
+            if old:
+                self.learner.relabel(old, [label] * len(old))
+            if new:
+                self._free(set(new) - set(self.learner.pending))
+                self.learner.tell(new, [label] * len(new))
+
+        self._post(told, nodes)
+
+    def skip(self, nodes: list[int]) -> None:
+        """Not these nodes for a while."""
+        self._post(lambda: self.learner.skip(nodes), nodes)
+
+    def exclude(self, nodes: list[int]) -> None:
+        """Never these nodes."""
+        self._post(lambda: self.learner.exclude(nodes), nodes)
+
+    def release(self, nodes: list[int]) -> None:
+        """Nobody is asked about these nodes any more; they may be asked again."""
+        self._post(lambda: self._free(set(nodes)), nodes)
+
+    def restart(self, setup: Setup, held: list[int]) -> None:
+        """Begin anew with other labels or settings; questions that people hold stay open."""
+
+        def anew() -> None:
+            self.learner = setup.learner(self.graph, self.seed)
+
+        with self._changed:
+            self._queue.clear()
+            self._explained.clear()
+            self._ahead.clear()
+            self._to_explain.clear()
+        self._post(anew, [])
+        for node in held:
+            self.hold(node)
+
+    def hold(self, node: int) -> Question:
+        """A question about a given node: unexplained at first, see `explained`."""
+        with self._changed:
+            self._to_explain.add(node)
+        self._post(lambda: None, [])
+        return Question(node)
+
+    # What is asked ----------------------------------------------------------------------------
+
+    def foreseen(self, node: int, answer: str) -> Question | None:
+        """The question that follows an answer, if that is known already."""
+        with self._changed:
+            return self._ahead.get(node, {}).get(answer)
+
+    def follow(self, question: Question) -> None:
+        """Put the question that was foreseen."""
+        with self._changed:
+            self._explained[question.node] = question
+        self._post(lambda: self.learner.pend(question.node), [])
+
+    def next(self) -> Question | None:
+        """A question that is ready, else None: wait until there is one."""
+        with self._changed:
+            if self._queue:
+                question = self._queue.popleft()
+                self._explained[question.node] = question
+                self._notify()
+                return question
+            self._wanted = 1
+            self._notify()
+            return None
+
+    def explained(self, node: int) -> Question | None:
+        """The question about a node that is asked, with its reasons, once they are known."""
+        with self._changed:
+            return self._explained.get(node)
+
+    def ahead(self, node: int) -> dict[str, Question | None] | None:
+        """What follows each possible answer; None as long as it is not known."""
+        with self._changed:
+            found = self._ahead.get(node, {})
+            return dict(found) if NO_ANSWER in found else None
+
+    @property
+    def waiting(self) -> tuple[Question, ...]:
+        """Questions asked ahead."""
+        with self._changed:
+            return tuple(self._queue)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there was nothing left to ask."""
+        with self._changed:
+            return self._exhausted
+
+    def wait(self, ready: Callable[[], T | None], seconds: float) -> T | None:
+        """What `ready` gives, as soon as it gives something; called without holding any lock."""
+        until = time.monotonic() + seconds
+        while True:
+            with self._changed:
+                now = self._ticks
+                if self._failure is not None:
+                    raise PoiseError(f"the model cannot go on: {self._failure}")
+            found = ready()
+            left = until - time.monotonic()
+            if found is not None or self._stopped or left <= 0:
+                return found
+            with self._changed:
+                self._changed.wait_for(lambda: self._ticks != now or self._stopped, left)
+
+    def do(self, work: Callable[[Learner], T]) -> "Future[T]":
+        """Something to be done with the learner that changes nothing."""
+        future: Future[T] = Future()
+
+        def done() -> None:
             try:
-                (node,) = self.learner.ask().tolist()
-            except PoolExhausted:
-                return None
-            question = self._explained(node, self.learner.events[-1].guess, values)
-        self._wanted.set()
-        return question
+                future.set_result(work(self.learner))
+            except Exception as error:  # noqa: BLE001 - whoever asked hears of it
+                future.set_exception(error)
 
-    def again(self, node: int) -> Question:
-        """The question about a node that was asked before a restart or an undo."""
-        with self._lock:
-            if not self.learner.labels:
-                return Question(node)
-            result = self.learner.result
-            guess = tuple(float(p) for p in result.probabilities[node])
-            return self._explained(node, guess, self.learner.values)
-
-    def tell(self, node: int, label: str) -> None:
-        """An answer, to a question or not; nothing is solved for it here."""
-        with self._lock:
-            if node in self.learner.labels:
-                self.learner.relabel(node, label)
-            else:
-                self.learner.tell(node, label)
-
-    def set_aside(self, node: int) -> None:
-        """Do not ask this node again."""
-        with self._lock:
-            self.learner.exclude(node)
-
-    def predictions(self) -> tuple[list[Any], np.ndarray[Any, np.dtype[np.float64]]]:
-        """The most likely class of every node and its probability; nothing without labels."""
-        with self._lock:
-            if not self.learner.labels:
-                return [], np.empty(0)
-            probabilities, classes = self.learner.probabilities, self.learner.classes
-        best = probabilities.argmax(axis=1)
-        return [classes[c] for c in best], probabilities[np.arange(len(best)), best]
+        with self._changed:
+            self._inbox.append(done)
+            self._notify()
+        return future
 
     def close(self) -> None:
         """End the thread."""
-        self._stopped = True
-        self._wanted.set()
+        with self._changed:
+            self._stopped = True
+            self._notify()
         self._thread.join()
 
-    def _work(self) -> None:
-        while True:
-            self._wanted.wait()
-            self._wanted.clear()
-            if self._stopped:
-                return
-            with self._lock:
-                self.learner.prepare()
+    def _notify(self) -> None:
+        self._ticks += 1
+        self._changed.notify_all()
 
-    def _explained(
-        self, node: int, guess: tuple[float, ...], values: np.ndarray[Any, Any] | None
-    ) -> Question:
-        labelled = np.fromiter(self.learner.labels, dtype=np.int64)
-        if not len(labelled) or not guess or values is None:
-            return Question(node)
-        away = Nearest.to(self.graph, np.array([node])).distances[labelled]
-        nearest = labelled[np.argsort(away, kind="stable")[:NEIGHBOURS]]
-        best, *others = np.argsort(guess)[::-1].tolist()
-        candidates = values[np.isfinite(values)]
-        return Question(
-            node,
-            self.learner.classes[best],
-            guess[best],
-            float((candidates > values[node]).mean()) if np.isfinite(values[node]) else None,
-            bool(others) and guess[best] - guess[others[0]] < WAVERS,
-            tuple(nearest.tolist()),
-        )
+    # The thread -------------------------------------------------------------------------------
+
+    def _post(self, change: Callable[[], None], nodes: list[int]) -> None:
+        """A change of what the learner knows, or of what it is asked for."""
+
+        def changing() -> None:
+            change()
+            self._prepared = False
+
+        with self._changed:
+            for node in nodes:
+                self._explained.pop(node, None)
+                self._to_explain.discard(node)
+            gone = set(nodes)
+            self._queue = deque(q for q in self._queue if q.node not in gone)
+            self._ahead.clear()
+            self._exhausted = False
+            self._failure = None
+            self._inbox.append(changing)
+            self._notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopped or self._inbox or self._step())
+                if self._stopped:
+                    return
+                work = self._inbox.popleft() if self._inbox else None
+                step = None if work else self._step()
+            try:
+                if work is not None:
+                    work()
+                elif step is not None:
+                    step()
+            except Exception as error:  # noqa: BLE001 - whoever waits hears of it
+                with self._changed:
+                    self._failure = error
+                    self._notify()
+
+    def _step(self) -> Callable[[], None] | None:
+        """What to work at next, most urgent first."""
+        if self._failure is not None:
+            return None
+        if self._to_explain:
+            return self._explain
+        if self._wanted and not self._queue and not self._exhausted:
+            return self._ask
+        if not self._prepared and (self.learner.labels or self.learner.pending):
+            return self._prepare
+        if len(self._queue) < self._depth() and not self._exhausted:
+            return self._ask
+        if not self._depth() and self._unforeseen():
+            return self._foresee
+        return None
+
+    def _depth(self) -> int:
+        """How many questions to ask ahead."""
+        if not self.learner.pending:
+            return 0
+        slow = len(self.solve_seconds) > 1 and min(self.solve_seconds) > SLOW
+        return QUEUE if self.several or slow else 0
+
+    def _explain(self) -> None:
+        with self._changed:
+            node = min(self._to_explain)
+        learner = self.learner
+        if node in learner.labels:
+            question = Question(node)
+        else:
+            self._free({node})
+            question = ask_about(learner, self.features, node)
+        with self._changed:
+            self._prepared = False
+            if node in self._to_explain:  # unless an answer came meanwhile
+                self._to_explain.discard(node)
+                self._explained[node] = question
+            self._notify()
+
+    def _free(self, nodes: set[int]) -> None:
+        """Give nodes back to the pool, if something keeps them from it."""
+        for node in sorted(nodes):
+            with suppress(NodeIndexError):
+                self.learner.release(node)
+
+    def _ask(self) -> None:
+        question = ask(self.learner, self.features)
+        with self._changed:
+            self._prepared = False
+            self._wanted = 0
+            if question is None:
+                self._exhausted = True
+            else:
+                self._queue.append(question)
+            self._notify()
+
+    def _prepare(self) -> None:
+        before = time.perf_counter()
+        self.learner.prepare()
+        self.solve_seconds.append(time.perf_counter() - before)
+        with self._changed:
+            self._prepared = not self._inbox
+            self._notify()
+
+    def _unforeseen(self) -> int | None:
+        """The open question whose answers are not thought through yet."""
+        pending = self.learner.pending
+        known = self._ahead.get(pending[0]) if len(pending) == 1 else None
+        return pending[0] if len(pending) == 1 and (known is None or NO_ANSWER not in known) else None
+
+    def _foresee(self) -> None:
+        node = self._unforeseen()
+        if node is None:
+            return
+        found: dict[str, Question | None] = {}
+        self._ahead = {node: found}
+        for answer in (*map(str, self.learner.classes), NEW_CLASS, NO_ANSWER):
+            twin = self.learner.copy()
+            if answer == NO_ANSWER:
+                twin.skip(node)
+            else:
+                twin.tell(node, answer)
+            following = ask(twin, self.features)
+            with self._changed:
+                if self._inbox or self._to_explain or self._wanted or self._stopped:
+                    return  # something happened: it comes first
+                found[answer] = following
+        with self._changed:
+            self._notify()

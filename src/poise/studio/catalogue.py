@@ -1,29 +1,53 @@
 """The items of a project: what they are called, what they look like, what is known of them."""
 
 import hashlib
-import io
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.data.datasets import datasets, load_dataset
-from poise.data.embeddings.items import Images, Items, extra
-from poise.data.sources import read_items
-from poise.errors import InputError
+from poise.data.datasets import load_dataset
+from poise.data.embeddings.items import Images, Items
+from poise.data.sources import PICTURES, TABLES, read_columns, read_items
+from poise.errors import DataError, InputError
+from poise.studio.events import LONGEST
+from poise.studio.reading import (
+    File,
+    Memory,
+    Pixels,
+    Progress,
+    UnreadableError,
+    clean,
+    content_id,
+    find_images,
+    load_file,
+    located,
+    paced,
+    read_images,
+    shown_file,
+    shown_numbers,
+)
 
-#: Letters of an id: enough of a hash that two of a million items never share it by chance.
-ID_LETTERS = 20
 #: Longest side of an image as it is shown.
 SHOWN = 1200
+#: Shortest side of a picture that a row of numbers may be.
+SIDE_OF_A_ROW = 8
+#: Names of columns that hold what is to be labelled, and of those that hold labels.
+CONTENT = ("text", "image", "path", "file", "filename", "content", "sentence", "review")
+LABELS = ("label", "class")
+#: Folders that stand for no class.
+NO_CLASS = frozenset({"unlabelled", "unlabeled", "unknown", "unsorted", "todo"})
+#: Values of a column that tell whether it names images.
+LOOKED_AT = 50
 
-Progress = Callable[[int, int], None]
+
+class GoneError(InputError):
+    """A file that was there when the project began cannot be shown any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +58,16 @@ class Catalogue:
     ----------
     name : of the source
     kind : "image", "text" or "vector"
-    ids : stable, by content: (n,) distinct
+    ids : stable, by content or by the key column: (n,) distinct
     items : what is embedded
     known : id -> class that the source itself gives
+    sources : what a person knows each item by: a file's path, a row's number, a key; (n,)
+    unreadable : what was left out, a path or a row, and why
+    pixels : (n, 64, 64) small grey copies of image files, else None
+    source, column : where the items came from, as far as it is known
+    root : the folder that image files may lie in
+    files : image files as they were when they were read: (n,), or none
+    hashes : of the contents, where ids are keys: (n,), or none
     """
 
     name: str
@@ -44,108 +75,453 @@ class Catalogue:
     ids: tuple[str, ...]
     items: Items
     known: dict[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    unreadable: tuple[tuple[str, str], ...] = ()
+    pixels: Pixels | None = None
+    source: str = ""
+    column: str | None = None
+    root: Path = Path()
+    files: tuple[File, ...] = ()
+    hashes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.sources:
+            rows = tuple(f"row {number}" for number in range(1, len(self.ids) + 1))
+            object.__setattr__(self, "sources", rows)
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def content(self, index: int) -> tuple[str, bytes]:
-        """Media type and bytes of one item, made here: nothing of a file is passed on as it is."""
-        if isinstance(self.items, Images):
-            (picture,) = Images((self.items.paths[index],), colour=True).pictures()
-            picture.thumbnail((SHOWN, SHOWN))
-            return "image/png", _png(picture)
-        item: Any = self.items[index]
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all contents in their order."""
+        return hashlib.sha256("\n".join(self.hashes or self.ids).encode()).hexdigest()
+
+    def content(self, index: int, size: int = SHOWN) -> tuple[str, bytes]:
+        """Media type and bytes of one item, made here: nothing of a file is passed on as it is.
+
+        Parameters
+        ----------
+        index : its place
+        size : longest side of a picture; small ones stay as they are
+
+        Raises
+        ------
+        GoneError
+            If a file is gone, leads elsewhere, or holds something else than before.
+        """
+        if self.files:
+            return self._picture(index, size)
+        item: Any = self.items[index]  # type: ignore[index]  # Images have files
         if self.kind == "text":
             return "text/plain; charset=utf-8", str(item).encode("utf-8", "replace")
+        values = np.asarray(item)
         if self.kind == "image":
-            pillow = extra("PIL.Image", "app", "showing images")
-            return "image/png", _png(pillow.fromarray(_bytes(np.asarray(item)), mode="L"))
-        values = [float(value) for value in np.asarray(item, dtype=np.float64).ravel()]
-        return "application/json", json.dumps(values).encode()
+            side = math.isqrt(values.size)
+            shape = (side, side) if values.ndim == 1 else values.shape
+            return shown_numbers(values.reshape(shape), size)
+        numbers = values.astype(np.float64).ravel()
+        listed = [value if math.isfinite(value) else None for value in numbers.tolist()]
+        return "application/json", json.dumps(listed).encode()
+
+    def _picture(self, index: int, size: int) -> tuple[str, bytes]:
+        file = self.files[index]
+        try:
+            content, changed = load_file(self.root, file.name)
+            touched = (len(content), changed) != (file.size, file.changed)
+            if touched and content_id(content) != file.hash:
+                raise UnreadableError("it holds something else now")
+            return shown_file(content, size)
+        except UnreadableError as error:
+            raise GoneError(
+                f"Could not show {self.sources[index]}: {error}. Put the file back, or start poise "
+                "again to go on without it."
+            ) from None
+
+
+def source_name(source: str) -> str:
+    """What a source is called: the last part of its path, or the data set's name."""
+    path = Path(source)
+    return clean(path.resolve().name if path.exists() else source) or "items"
 
 
 def read_catalogue(
-    source: str, *, column: str | None = None, progress: Progress = lambda done, total: None
+    source: str,
+    *,
+    column: str | None = None,
+    key: str | None = None,
+    label_column: str | None = None,
+    use_labels: bool = True,
+    remembered: Path | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Catalogue:
-    """The items of a source: a folder of images, a table, an array, or a data set's name."""
+    """The items of a source.
+
+    Parameters
+    ----------
+    source : str
+        A folder of images; a .csv, .tsv, .jsonl or .parquet file with a column of texts or of
+        paths of images; a .npy file, or a .npz file with an array `X`; a data set's name.
+    column, key, label_column : str, optional
+        Columns of a table: what is to be labelled (a common name is found by itself), the items'
+        stable ids (their contents are by default), their classes ("label" or "class" by default).
+    use_labels : bool
+        Whether folders of images and columns of labels are existing labels.
+    remembered : Path, optional
+        File in which to keep what is known of image files, so that each is read once.
+    progress : callable
+        Called with (done, total) now and then.
+
+    Raises
+    ------
+    InputError
+        If there is no such source, or nothing in it can be used. One bad item is left out.
+    DataError
+        If a table or an array is damaged, or holds nothing.
+    """
     path = Path(source)
-    name = path.resolve().name if path.exists() else source
-    if not path.exists() and source in datasets:
-        data = load_dataset(source)
-        X = np.ascontiguousarray(data.X)
-        kind = "image" if _square(X) else "vector"
-        return Catalogue(name, kind, _of_rows(X, progress), X)
-    items = read_items(source, column)
-    if isinstance(items, Images):
+    if path.is_file() and path.suffix.lower() in TABLES:
+        table = _Table(path, column, key, label_column, use_labels)
+        return table.catalogue(remembered, progress)
+    missing = bool(path.suffix) and not path.exists()  # that is wrong, rather than its columns
+    for given in (column, key, label_column):
+        if given is not None and not missing:
+            raise InputError(f"{source} is no table, so it has no column {given!r}: leave it out")
+    if path.is_dir():
+        return _folder(path, use_labels, remembered, progress)
+    if missing or path.exists():
+        X = np.asarray(read_items(source))
+        return _array(source_name(source), str(path.resolve()), X, progress)
+    data = load_dataset(source, report=progress)
+    shape = data.shape if data.shape and math.prod(data.shape) == data.X[0].size else ()
+    return _array(source, source, data.X.reshape(len(data.X), *(shape or (-1,))), progress)
+
+
+# Folders ------------------------------------------------------------------------------------------
+
+
+def _folder(path: Path, use_labels: bool, remembered: Path | None, progress: Progress) -> Catalogue:
+    root = path.resolve()
+    names, refused = find_images(root)
+    if not names and not refused:
+        raise DataError(f"{path} holds no images: expected files that end in {', '.join(PICTURES)}")
+    files, pixels, damaged = _read_once(root, names, remembered, progress)
+    unreadable = _said(refused + damaged)
+    if not files:
+        raise _nothing(f"the images in {path}", unreadable)
+    known = {}
+    for file in files:
+        folder, below, _ = file.name.partition("/")
+        if use_labels and below and folder.lower() not in NO_CLASS:
+            known[file.id] = _class_name(folder)
+    if len(known) == len(files) and len(set(known.values())) == 1:
+        known = {}  # all in one folder: that tells nothing apart
+    return Catalogue(
+        source_name(str(path)),
+        "image",
+        tuple(file.id for file in files),
+        Images(tuple(root / file.name for file in files)),
+        known,
+        tuple(clean(file.name) for file in files),
+        unreadable,
+        pixels,
+        clean(str(root)),
+        root=root,
+        files=tuple(files),
+    )
+
+
+def _read_once(
+    root: Path, names: Sequence[str], remembered: Path | None, progress: Progress
+) -> tuple[list[File], Pixels, list[tuple[str, str]]]:
+    """Image files with their ids, from what is remembered where they did not change."""
+    memory = Memory.recall(remembered)
+    files, pixels, refused = read_images(root, names, memory, progress)
+    ids = _distinct([file.hash for file in files], [file.id for file in files])
+    files = [replace(file, id=one) for file, one in zip(files, ids, strict=True)]
+    if remembered is not None:
+        memory.keep(remembered, files, pixels)
+    return files, pixels, refused
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+class _Table:
+    """A table, read once, and which of its columns is what."""
+
+    def __init__(
+        self,
+        path: Path,
+        column: str | None,
+        key: str | None,
+        label: str | None,
+        use_labels: bool,
+    ) -> None:
+        self.path, self.column, self.key = path, column, key
+        self.label, self.use_labels = label, use_labels
+        columns = read_columns(path, self._chosen)
+        assert self.column is not None
+        self.contents = columns[self.column]
+        self.keys = None if self.key is None else columns[self.key]
+        self.labels = None if self.label is None else columns[self.label]
+
+    def _chosen(self, names: Sequence[str]) -> list[str]:
+        for given in (self.column, self.key, self.label):
+            if given is not None and given not in names:
+                raise InputError(
+                    f"{self.path} has no column {given!r}: there are {', '.join(names)}"
+                )
+        if not self.use_labels:
+            self.label = None
+        elif self.label is None:
+            free = [name for name in names if name not in (self.column, self.key)]
+            self.label = next((n for known in LABELS for n in free if n.lower() == known), None)
+        if self.column is None:
+            free = [name for name in names if name not in (self.key, self.label)]
+            usual = [name for name in free if name.lower() in CONTENT]
+            if len(names) == 1:
+                free, self.label = list(names), None
+            if len(free) != 1 and len(usual) != 1:
+                raise InputError(
+                    f"{self.path} has the columns {', '.join(names)}: say which holds the texts, "
+                    "or the paths of images, --column NAME"
+                )
+            self.column = (free if len(free) == 1 else usual)[0]
+        wanted = (self.column, self.key, self.label)
+        return list(dict.fromkeys(name for name in wanted if name is not None))
+
+    def catalogue(self, remembered: Path | None, progress: Progress) -> Catalogue:
+        """Its rows as items, but for those that hold nothing."""
+        if self._names_images():
+            return self._of_images(remembered, progress)
+        report = paced(progress, len(self.contents))
+        rows, hashes, refused = [], [], []
+        for row, text in enumerate(self.contents):
+            if isinstance(text, str) and text.strip():
+                rows.append(row)
+                hashes.append(content_id(text.encode("utf-8", "surrogatepass")))
+            else:
+                refused.append((f"row {row + 1}", "it holds no text"))
+            report(row + 1)
+        if not rows:
+            raise _nothing(f"the rows of {self.path}, column {self.column!r},", refused)
+        sources = [f"row {row + 1}" for row in rows]
+        texts = [self.contents[row] for row in rows]
+        return self._made("text", texts, rows, sources, hashes, _distinct(hashes), refused)
+
+    def _names_images(self) -> bool:
+        """Whether the column holds paths of images rather than texts."""
+        texts = (text.strip() for text in self.contents if isinstance(text, str))
+        some = [text for text, _ in zip(filter(None, texts), range(LOOKED_AT), strict=False)]
+        named = [text for text in some if text.lower().endswith(PICTURES) and "\n" not in text]
+        return bool(named) and 2 * len(named) >= len(some)
+
+    def _of_images(self, remembered: Path | None, progress: Progress) -> Catalogue:
+        root = self.path.resolve().parent
+        refused: list[tuple[str, str]] = []
+        rows: dict[str, list[int]] = {}
+        for row, value in enumerate(self.contents):
+            name = value.strip() if isinstance(value, str) else ""
+            if name:
+                rows.setdefault(name, []).append(row)
+            else:
+                refused.append((f"row {row + 1}", "it names no file"))
+        there = []
+        for name in rows:
+            try:
+                located(root, name)
+                there.append(name)
+            except UnreadableError as error:
+                refused.append((name, str(error)))
+        read, pixels, damaged = _read_once(root, there, remembered, progress)
+        refused += damaged
+        if not read:
+            folder = "relative to its folder"
+            raise _nothing(
+                f"the images in column {self.column!r} of {self.path}, {folder},", refused
+            )
+        places = sorted((row, i) for i, file in enumerate(read) for row in rows[file.name])
+        order = [i for _, i in places]
+        files = tuple(read[i] for i in order)
+        hashes = [file.hash for file in files]
+        made = self._made(
+            "image",
+            Images(tuple(root / file.name for file in files)),
+            [row for row, _ in places],
+            [clean(file.name) for file in files],
+            hashes,
+            # A file in several rows is several items: the first row has the file's own id.
+            _distinct(hashes, [file.id for file in files]),
+            refused,
+        )
+        if order != list(range(len(read))):
+            pixels = pixels[order]
+        return replace(made, pixels=pixels, root=root, files=files)
+
+    def _made(
+        self,
+        kind: str,
+        items: Items,
+        rows: Sequence[int],
+        sources: Sequence[str],
+        hashes: Sequence[str],
+        ids: tuple[str, ...],
+        refused: Iterable[tuple[str, str]],
+    ) -> Catalogue:
+        """The catalogue of some rows."""
+        keys = self._keys(rows)
         known = {}
-        ids = _distinct([_of_file(p, i, len(items), progress) for i, p in enumerate(items.paths)])
-        for one, file in zip(ids, items.paths, strict=True):
-            folder = file.parent.relative_to(path)
-            if folder.parts:
-                known[one] = folder.parts[0]
-        return Catalogue(name, "image", ids, items, known)
-    if isinstance(items, np.ndarray):
-        kind = "image" if _square(items) else "vector"
-        return Catalogue(name, kind, _of_rows(items, progress), items)
-    ids = _distinct([_hash(text.encode("utf-8", "surrogatepass")) for text in items])
-    return Catalogue(name, "text", ids, items)
+        if self.labels is not None:
+            for one, row in zip(keys or ids, rows, strict=True):
+                label = _class_name(_plain(self.labels[row]))
+                if label:
+                    known[one] = label
+        return Catalogue(
+            source_name(str(self.path)),
+            kind,
+            keys or ids,
+            items,
+            known,
+            keys or tuple(sources),
+            _said(refused),
+            source=clean(str(self.path.resolve())),
+            column=self.column,
+            hashes=tuple(hashes) if keys else (),
+        )
+
+    def _keys(self, rows: Sequence[int]) -> tuple[str, ...] | None:
+        """The items' own ids: each is there, fit to be one, and there once."""
+        if self.keys is None:
+            return None
+        seen: dict[str, int] = {}
+        for row in rows:
+            one = _plain(self.keys[row])
+            if not one.strip() or not one.isprintable() or len(one) > LONGEST:
+                raise InputError(
+                    f"row {row + 1} of {self.path} has {one[:60]!r} in the column {self.key!r}: a "
+                    f"key is text of 1 to {LONGEST} printable letters"
+                )
+            if one in seen:
+                raise InputError(
+                    f"rows {seen[one] + 1} and {row + 1} of {self.path} have the same key "
+                    f"{one!r}: give a column whose values differ, or no key"
+                )
+            seen[one] = row
+        return tuple(seen)
 
 
-def _square(X: npt.NDArray[Any]) -> bool:
-    """Whether rows look like square pictures: numbers of one sign, 64 or more, a square of them."""
-    if X.ndim == 3:
+def _plain(value: object) -> str:
+    """A field as text; empty if it holds nothing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # whole numbers beside empty fields are read as 1.0
+    return str(value)
+
+
+# Arrays -------------------------------------------------------------------------------------------
+
+
+def _array(name: str, source: str, X: npt.NDArray[Any], progress: Progress) -> Catalogue:
+    """Rows of numbers as items, but for those that are not finite."""
+    if X.dtype.kind not in "buif":
+        raise InputError(f"{source} holds {X.dtype}: expected numbers, a row per item")
+    if not X.size:
+        raise DataError(f"{source} has shape {X.shape}: expected a row of numbers per item")
+    X = np.ascontiguousarray(X)
+    sources: tuple[str, ...] = ()
+    refused: list[tuple[str, str]] = []
+    bad = _not_finite(X)
+    if bad.size:
+        refused = [(f"row {row + 1}", "it holds what is no finite number") for row in bad.tolist()]
+        good = np.delete(np.arange(len(X)), bad)
+        if not good.size:
+            raise _nothing(f"the rows of {source}", refused)
+        X = X[good]
+        sources = tuple(f"row {row + 1}" for row in good.tolist())
+    ids = _distinct(_of_rows(X, progress))
+    kind = "image" if _are_pictures(X) else "vector"
+    return Catalogue(name, kind, ids, X, {}, sources, tuple(refused), source=clean(source))
+
+
+def _are_pictures(X: npt.NDArray[Any]) -> bool:
+    """Whether rows are pictures, or look like it: a square of numbers, none of them negative."""
+    if X.ndim == 3 or (X.ndim == 4 and X.shape[3] in (1, 3)):
         return True
-    d = X.shape[1] if X.ndim == 2 else 0
-    return d >= 64 and math.isqrt(d) ** 2 == d and bool(X[:200].min() >= 0)
+    side = math.isqrt(X.shape[1])
+    square = X.ndim == 2 and side >= SIDE_OF_A_ROW and side * side == X.shape[1]
+    return square and bool(X[:200].min() >= 0)
 
 
-def _of_rows(X: npt.NDArray[Any], progress: Progress) -> tuple[str, ...]:
+def _not_finite(X: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Rows with NaN or infinity in them."""
+    if X.dtype.kind != "f":
+        return np.empty(0, dtype=np.int64)
     found = []
-    for i, row in enumerate(X):
-        if i % 1_000 == 0:
-            progress(i, len(X))
-        found.append(_hash(np.ascontiguousarray(row).tobytes()))
-    return _distinct(found)
+    for start in range(0, len(X), 65_536):  # a part at a time: a mask of everything is large
+        part = X[start : start + 65_536].reshape(min(65_536, len(X) - start), -1)
+        found.append(start + np.flatnonzero(~np.isfinite(part).all(axis=1)))
+    return np.concatenate(found).astype(np.int64)
 
 
-def _of_file(path: Path, place: int, total: int, progress: Progress) -> str:
-    if place % 100 == 0:
-        progress(place, total)
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:ID_LETTERS]
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): leave it out") from None
+def _of_rows(X: npt.NDArray[Any], progress: Progress) -> list[str]:
+    n, width = len(X), X.nbytes // len(X)
+    content = X.reshape(-1).view(np.uint8).data
+    report = paced(progress, n)
+    found: list[str] = []
+    for start in range(0, n, 10_000):
+        stop = min(start + 10_000, n)
+        found += [content_id(content[i * width : (i + 1) * width]) for i in range(start, stop)]
+        report(stop)
+    return found
 
 
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:ID_LETTERS]
+# Names --------------------------------------------------------------------------------------------
 
 
-def _distinct(hashes: Sequence[str]) -> tuple[str, ...]:
-    """Copies of an item are told apart by a number: the first keeps the plain id."""
-    seen: Counter[str] = Counter()
-    found = []
-    for one in hashes:
-        seen[one] += 1
-        found.append(one if seen[one] == 1 else f"{one}-{seen[one]}")
-    return tuple(found)
+def _distinct(hashes: Sequence[str], before: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Ids of items by their contents; copies are told apart by a number.
+
+    A copy keeps the id that it had `before`, so nothing shifts when another copy goes or comes.
+    The others take the lowest numbers that are free, in their order; a copy that was renamed finds
+    its own again. Where no run before is remembered (rows of a table or an array), a copy that goes
+    leaves its number to the next one, which holds the very same.
+    """
+    if before is None:
+        if len(set(hashes)) == len(hashes):
+            return tuple(hashes)
+        before = [""] * len(hashes)
+    taken: set[str] = set()
+    ids: list[str] = []
+    for one, old in zip(hashes, before, strict=True):
+        keeps = (old == one or old.startswith(f"{one}-")) and old not in taken
+        ids.append(old if keeps else "")
+        if keeps:
+            taken.add(old)
+    following: dict[str, int] = {}
+    for i, one in enumerate(hashes):
+        while not ids[i]:
+            number = following[one] = following.get(one, 0) + 1
+            new = one if number == 1 else f"{one}-{number}"
+            if new not in taken:
+                ids[i] = new
+    return tuple(ids)
 
 
-def _bytes(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Numbers as a picture: the least black, the largest white."""
-    if values.ndim == 1:
-        side = math.isqrt(len(values))
-        values = values.reshape(side, side)
-    if values.dtype == np.uint8:
-        return np.ascontiguousarray(values)
-    numbers = values.astype(np.float64)
-    low, high = float(numbers.min()), float(numbers.max())
-    share = (numbers - low) / (high - low) if high > low else np.zeros_like(numbers)
-    return np.rint(255 * share).astype(np.uint8)
+def _class_name(text: str) -> str:
+    """A folder's name or a field as the name of a class."""
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return shown.strip()[:LONGEST]
 
 
-def _png(picture: Any) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, format="PNG", compress_level=1)
-    return buffer.getvalue()
+def _said(refused: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((clean(name), why) for name, why in refused)
+
+
+def _nothing(what: str, refused: Sequence[tuple[str, str]]) -> InputError:
+    name, why = refused[0]
+    return InputError(
+        f"none of {what} can be used: {len(refused):,} left out, the first being {clean(name)}: "
+        f"{why}"
+    )

@@ -3,6 +3,7 @@
 Items are named by stable ids, never by position, so that files added or removed shift nothing.
 """
 
+import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -14,10 +15,12 @@ from poise.errors import InputError
 KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     # A class is made, or gets another key.
     "class": (frozenset({"name"}), frozenset({"key"})),
-    # A question was put to somebody: so that coming back lands on it.
-    "ask": (frozenset({"item"}), frozenset({"purpose"})),
-    # Items got a class: one, or many with one key press.
-    "label": (frozenset({"items", "label"}), frozenset({"via", "confidence"})),
+    # A question was put to somebody: so that coming back lands on it. With it, where the model
+    # stood: how much of the pool is explored, and the share of items whose class had just changed.
+    "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed"})),
+    # Items got a class: one, or many with one key press; with what the model had guessed. What
+    # comes from a file says itself by whom and when.
+    "label": (frozenset({"items", "label"}), frozenset({"via", "guess", "confidence", "by", "at"})),
     # Labels were taken away.
     "clear": (frozenset({"items"}), frozenset()),
     # Set aside for a while; set aside until somebody looks at it in Review.
@@ -25,11 +28,16 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "unsure": (frozenset({"items"}), frozenset()),
     # An earlier event does not count any more.
     "undo": (frozenset({"event"}), frozenset()),
-    # How questions are chosen: acquisition, tau, where.
+    # How questions are chosen: see `settings.py`.
     "setting": (frozenset({"name", "value"}), frozenset()),
 }
 #: What a person can take back.
 UNDOABLE = frozenset({"label", "clear", "skip", "unsure"})
+#: How a label came about: by a person, or from a file.
+BY_PERSON = frozenset({"question", "audit", "grid", "map", "review"})
+FROM_FILE = frozenset({"import", "source"})
+#: Why an item is asked about: chosen by the model, at random, or to look at it again.
+PURPOSES = frozenset({"question", "audit", "again"})
 #: Letters of a class's name, an annotator's, an item's id, at most.
 LONGEST = 200
 
@@ -67,8 +75,16 @@ class Event:
             )
         for name, value in (("client", self.client), ("annotator", self.annotator)):
             _text(name, value, empty=name == "annotator")
-        for name in names & {"name", "label", "item", "key"}:
+        for name in names & {"label", "item", "key", "guess", "at"} | (names & {"name"}):
             _text(name, self.data[name])
+        if "by" in names:
+            _text("by", self.data["by"], empty=True)
+        for name in names & {"confidence", "explored", "changed"}:
+            _share(name, self.data[name])
+        for name, known in (("via", BY_PERSON | FROM_FILE), ("purpose", PURPOSES)):
+            if name in names and self.data[name] not in known:
+                shown = repr(self.data[name])[:60]
+                raise InputError(f"{name} is {shown}: expected one of {', '.join(sorted(known))}")
         if "items" in names:
             items = self.data["items"]
             if not isinstance(items, list) or not items:
@@ -86,8 +102,22 @@ class Event:
         return list(self.data.get("items", ()))
 
 
+def check_name(name: str) -> str:
+    """The name of an annotator; some stand for something else where a label says by whom it is."""
+    _text("the name", name)
+    if name.lower() in ("model", "person", "source"):
+        raise InputError(f"{name!r} means something else in what is exported: take another name")
+    return name
+
+
 def _text(name: str, value: object, *, empty: bool = False) -> None:
     good = isinstance(value, str) and (empty or value.strip() != "") and len(value) <= LONGEST
     if not good or not str(value).isprintable():
         shown = repr(value)[:60]
         raise InputError(f"{name} is {shown}: expected text of 1 to {LONGEST} printable letters")
+
+
+def _share(name: str, value: object) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not 0 <= value <= 1:  # type: ignore[operator,arg-type]
+        raise InputError(f"{name} is {value!r}: expected a number from 0 to 1")

@@ -1,42 +1,79 @@
 """A labelling project: its folder, its items, its log, and who is asked what."""
 
 import threading
-from collections.abc import Callable
-from pathlib import Path
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 
-from poise import Graph, embed, knn_graph
-from poise.data.embeddings.items import Images
-from poise.errors import InputError, PoiseError
-from poise.studio.asker import Asker, Question
-from poise.studio.catalogue import Catalogue, read_catalogue
+from poise import Graph, Learner
+from poise.active.session import SKIP_ANSWERS
+from poise.errors import InputError
+from poise.linalg.status import Floats
+from poise.studio.asker import NEW_CLASS, NO_ANSWER, Asker, Setup
+from poise.studio.catalogue import Catalogue
 from poise.studio.events import Event
-from poise.studio.state import apply, check, fold
+from poise.studio.layout import eigenmaps, principal_plane
+from poise.studio.question import Question
+from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
-
-#: Numbers an item from which on principal components are taken.
-MANY = 128
+from poise.studio.suspicion import suspicion
 
 #: Keys of classes, in the order in which they are given out.
 KEYS = "1234567890"
+#: How long a question waits for somebody who went away before another person gets it.
+PATIENCE = timedelta(minutes=10)
 
-#: Begins a step: name -> report(done, total).
-Begin = Callable[[str], Callable[[int, int], None]]
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What the model says of every item: (n,) codes of `classes`, probabilities, and how well known.
+
+    `known` is the norm of the scores in the model that decides, 0 where no label speaks.
+    """
+
+    classes: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+    confidence: Floats
+    known: Floats
 
 
 class Project:
-    """Everything that is known, and what to ask next. All methods may be called by any thread."""
+    """Everything that is known, and what to ask next. All methods may be called by any thread.
 
-    def __init__(self, catalogue: Catalogue, graph: Graph, store: EventStore) -> None:
-        self.catalogue, self.graph, self.store = catalogue, graph, store
+    Parameters
+    ----------
+    features : (n, d) what the neighbours were found by
+    patience : how long an abandoned question waits
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        features: Floats,
+        graph: Graph,
+        store: EventStore,
+        *,
+        patience: timedelta = PATIENCE,
+    ) -> None:
+        self.catalogue, self.features, self.graph = catalogue, features, graph
+        self.store, self.patience = store, patience
         self.index = {item: i for i, item in enumerate(catalogue.ids)}
-        self._lock = threading.RLock()
         self.state = fold(store.events())
-        self._asker = self._new_asker()
-        self._questions: dict[str, Question] = {}
+        self.asker = Asker(graph, features, self._setup())
+        self._lock = threading.RLock()
+        self._background = ThreadPoolExecutor(1, "poise-background")
+        self._kept: dict[str, tuple[int, Future[Any]]] = {}
+        self._labels_changed = self.state.last
+        self._codes: tuple[int, npt.NDArray[np.int32]] | None = None
+        for node in self._held():
+            self.asker.hold(node)
+
+    # What happens -----------------------------------------------------------------------------
 
     def record(self, event: Event, versions: dict[str, int] | None = None) -> Event:
         """Write an event; when this returns it is on disk and counts.
@@ -52,26 +89,15 @@ class Project:
                 if item not in self.index:
                     raise InputError(f"there is no item {item}: the source may have changed")
             check(self.state, event, versions)
-            (written,) = self.store.append(event)
-            self.state = apply(self.state, written, self.store.events)
-            self._follow(written)
+            before, following = self.state, self._following(event)
+            asked = [] if following is None else [self._asking(following, event.annotator)]
+            written, *others = self.store.append(event, *asked)
+            for one in (written, *others):
+                self.state = apply(self.state, one, self.store.events)
+            self._tell(written, before)
+            if following is not None:
+                self.asker.follow(following)
             return written
-
-    def question(self, annotator: str = "") -> Question | None:
-        """What this person is asked now: the same until it is answered, also after a restart."""
-        with self._lock:
-            held = self._questions.get(annotator)
-            item = self.state.open.get(annotator, ("", ""))[0]
-            if held is not None and self.catalogue.ids[held.node] == item:
-                return held
-            if item in self.index:
-                self._questions[annotator] = self._asker.again(self.index[item])
-                return self._questions[annotator]
-            found = self._asker.ask()
-            if found is not None:
-                self._questions[annotator] = found
-                self.record(Event("ask", {"item": self.catalogue.ids[found.node]}, annotator))
-            return found
 
     def undo(self, annotator: str = "", client: str | None = None) -> Event | None:
         """Take back this person's last deed, say which it was, and ask about its item again."""
@@ -83,91 +109,239 @@ class Project:
             undone = self.store.events(target - 1)[0]
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))
-                self.record(Event("ask", {"item": undone.items[0]}, annotator))
+                self.look_at(undone.items[0], annotator)
             return undone
 
-    def predictions(self) -> tuple[list[Any], np.ndarray[Any, Any]]:
-        """Class and probability of every item; nothing without labels."""
-        return self._asker.predictions()
+    def look_at(self, item: str, annotator: str = "", purpose: str = "again") -> None:
+        """Ask this person about a given item, labelled or not."""
+        with self._lock:
+            if item not in self.index:
+                raise InputError(f"there is no item {item}: the source may have changed")
+            self._let_go(annotator)
+            self.record(Event("ask", {"item": item, "purpose": purpose}, annotator))
+            self.asker.hold(self.index[item])
+
+    def leave(self, annotator: str, seconds: float) -> None:
+        """From an item that was looked at again to a question of the model's."""
+        with self._lock:
+            self._let_go(annotator)
+        found = self.asker.wait(self.asker.next, seconds)
+        if found is not None:
+            with self._lock:
+                self._put(found, annotator)
+
+    def audit(self, annotator: str = "") -> str:
+        """Ask this person about an item drawn uniformly from those that have no label."""
+        with self._lock:
+            busy = {asked.item for who, asked in self.state.open.items() if who != annotator}
+            aside = self.state.labels.keys() | self.state.unsure.keys() | busy
+            pool = [item for item in self.catalogue.ids if item not in aside]
+            if not pool:
+                raise InputError("every item has a label or is set aside: nothing is left to audit")
+            rng = np.random.default_rng([self.state.last, len(self.state.labels)])
+            item = pool[int(rng.integers(len(pool)))]
+            self.look_at(item, annotator, "audit")
+            return item
+
+    # What is asked ----------------------------------------------------------------------------
+
+    def question(self, annotator: str = "") -> Question | None:
+        """What this person is asked now: the same until it is answered, also after a restart.
+
+        None if nothing is ready: see `wait`. Without its reasons as long as they are not known.
+        """
+        with self._lock:
+            self.asker.several = len(self._present()) + (annotator not in self.state.open) > 1
+            held = self.state.open.get(annotator)
+            if held is not None and held.item in self.index:
+                node = self.index[held.item]
+                return self.asker.explained(node) or Question(node)
+            waiting = self._waiting_for(annotator)
+            if waiting is not None:
+                self.look_at(waiting, annotator, "question")
+                return Question(self.index[waiting])
+            found = self.asker.next()
+            if found is not None:
+                self._put(found, annotator)
+            return found
+
+    def wait(self, annotator: str, seconds: float) -> Question | None:
+        """The question with its reasons, as soon as there is one; None if there is none to wait for.
+
+        What is there after that time is given as it is.
+        """
+
+        def ready() -> Question | None:
+            found = self.question(annotator)
+            if found is None or self.asker.explained(found.node) is None:
+                return Question(-1) if self.asker.exhausted and found is None else None
+            return found
+
+        # The lock of the project is taken first everywhere, so it is not held while waiting.
+        found = self.asker.wait(ready, seconds)
+        if found is None:
+            return self.question(annotator)
+        return None if found.node < 0 else found
+
+    # What is known ----------------------------------------------------------------------------
+
+    def predictions(self) -> "Future[Predictions | None]":
+        """The class of every item by the labels so far; None without any."""
+        return self._computed("predictions", lambda: self.asker.do(_predict))
+
+    def suspicion(self) -> "Future[dict[str, float]]":
+        """Item -> how much the other labels speak against its own."""
+        labels = {self.index[i]: f.label for i, f in self.state.labels.items() if i in self.index}
+        return self._computed(
+            "suspicion",
+            lambda: self._background.submit(
+                lambda: {
+                    self.catalogue.ids[node]: value
+                    for node, value in suspicion(self.graph, labels).items()
+                }
+            ),
+        )
+
+    def layout(self, name: str) -> "Future[npt.NDArray[np.float32]]":
+        """(n, 2) places of all items in the plane, from -1 to 1."""
+        with self._lock:
+            if name not in self._kept:
+                if name == "pca":
+                    work = self._background.submit(principal_plane, self.features)
+                else:
+                    work = self._background.submit(eigenmaps, self.graph, self.features)
+                self._kept[name] = 0, work
+            return self._kept[name][1]
+
+    def has_layout(self, name: str) -> bool:
+        """Whether a layout is there; does not begin one."""
+        return name in self._kept and self._kept[name][1].done()
 
     def close(self) -> None:
-        """Let go of the log and end the thread that solves ahead."""
-        self._asker.close()
+        """Let go of the log and end the threads."""
+        self.asker.close()
+        self._background.shutdown(cancel_futures=True)
         self.store.close()
 
-    def _new_asker(self) -> Asker:
-        in_order = sorted(self.state.labels, key=lambda item: self.state.version[item])
-        labels = {
-            self.index[item]: self.state.labels[item].label
-            for item in in_order
-            if item in self.index
-        }
-        aside = {
-            self.index[item]
-            for item in (*self.state.unsure, *self.state.skipped)
-            if item in self.index
-        }
-        return Asker(self.graph, labels, aside)
+    # How --------------------------------------------------------------------------------------
 
-    def _follow(self, event: Event) -> None:
+    def _computed(self, name: str, begin: Any) -> "Future[Any]":
+        """What follows from the labels, computed once for each state of them."""
+        with self._lock:
+            version, future = self._kept.get(name, (-1, None))
+            if future is None or version != self._labels_changed:
+                future = begin()
+                self._kept[name] = self._labels_changed, future
+            return future
+
+    def _setup(self) -> Setup:
+        state = self.state
+        in_order = sorted(state.labels, key=lambda item: state.version[item])
+        labels = {self.index[i]: state.labels[i].label for i in in_order if i in self.index}
+        excluded = {self.index[item] for item in state.unsure if item in self.index}
+        if state.settings["only"] is not None:
+            allowed = {self.index[item] for item in state.settings["only"] if item in self.index}
+            excluded |= set(range(len(self.catalogue))) - allowed
+        recent = (i for i, at in state.skipped.items() if len(state.labels) - at < SKIP_ANSWERS)
+        return Setup(
+            labels,
+            tuple(state.classes),
+            frozenset(excluded),
+            frozenset(self.index[item] for item in recent if item in self.index),
+            state.settings["acquisition"],
+            state.settings["tau"],
+        )
+
+    def _held(self) -> list[int]:
+        asked = dict.fromkeys(held.item for held in self.state.open.values())
+        return [self.index[item] for item in asked if item in self.index]
+
+    def _present(self) -> dict[str, Open]:
+        """Questions of people who are there."""
+        oldest = (datetime.now(UTC) - self.patience).isoformat(timespec="milliseconds")
+        return {who: held for who, held in self.state.open.items() if held.time >= oldest}
+
+    def _waiting_for(self, annotator: str) -> str | None:
+        """An item that this person should see before a new one: abandoned, or to be overlapped."""
+        present = self._present()
+        busy = {held.item for held in present.values()}
+        for who, held in self.state.open.items():
+            if who != annotator and who not in present and held.item in self.index:
+                return held.item
+        wanted = self.state.settings["overlap"]
+        if wanted > 1:
+            for item, votes in self.state.votes.items():
+                few = len(votes) + (item in busy) < wanted
+                if few and annotator not in votes and item in self.index:
+                    return item
+        return None
+
+    def _let_go(self, annotator: str) -> None:
+        """The question that this person has goes back to the pool."""
+        held = self.state.open.get(annotator)
+        others = {asked.item for who, asked in self.state.open.items() if who != annotator}
+        if held is not None and held.item in self.index and held.item not in others:
+            self.asker.release([self.index[held.item]])
+
+    def _put(self, question: Question, annotator: str) -> None:
+        (written,) = self.store.append(self._asking(question, annotator))
+        self.state = apply(self.state, written, self.store.events)
+
+    def _asking(self, question: Question, annotator: str) -> Event:
+        """The event of a question, with where the model stands."""
+        data: dict[str, Any] = {"item": self.catalogue.ids[question.node]}
+        if question.explored is not None and question.codes is not None:
+            data["explored"] = round(min(question.explored, 1.0), 4)
+            if self._codes is not None and self._codes[0] < len(self.state.labels) + 1:
+                data["changed"] = round(float((question.codes != self._codes[1]).mean()), 6)
+            self._codes = len(self.state.labels), question.codes
+        return Event("ask", data, annotator)
+
+    def _following(self, event: Event) -> Question | None:
+        """The question that follows an answer, if it was foreseen and is this person's to get."""
+        held = self.state.open.get(event.annotator)
+        if held is None or event.items != [held.item] or held.purpose == "audit":
+            return None
+        if event.kind not in ("label", "skip", "unsure") or held.item in self.state.labels:
+            return None
+        if self.state.settings["overlap"] > 1 or self._waiting_for(event.annotator) is not None:
+            return None
+        node = self.index[held.item]
+        if event.kind != "label":
+            return self.asker.foreseen(node, NO_ANSWER)
+        label = event.data["label"]
+        found = self.asker.foreseen(node, label)
+        used = any(given.label == label for given in self.state.labels.values())
+        return found if found is not None or used else self.asker.foreseen(node, NEW_CLASS)
+
+    def _tell(self, event: Event, before: State) -> None:
         """Bring what asks up to date with the state."""
         nodes = [self.index[item] for item in event.items]
+        labelled = any(item in before.labels for item in event.items)
+        if event.kind not in ("ask", "class"):
+            self._labels_changed = event.seq
         match event.kind:
             case "label":
-                for node in nodes:
-                    self._asker.tell(node, event.data["label"])
-            case "skip" | "unsure" if not self._asker.learner.labels.keys() & set(nodes):
-                for node in nodes:
-                    self._asker.set_aside(node)
-            case "undo" | "clear" | "skip" | "unsure":
+                by_label: dict[str, list[int]] = {}
+                for item in event.items:
+                    decided = self.state.labels[item].label
+                    by_label.setdefault(decided, []).append(self.index[item])
+                for label, some in by_label.items():
+                    self.asker.tell(some, label)
+            case "skip" if not labelled:
+                self.asker.skip(nodes)
+            case "unsure" if not labelled:
+                self.asker.exclude(nodes)
+            case "skip" | "unsure" | "clear" | "undo" | "setting":
                 # Rare, and a session is a function of its labels: begin it anew.
-                self._asker.close()
-                self._asker = self._new_asker()
-                self._questions.clear()
+                self.asker.restart(self._setup(), self._held())
 
 
-def open_project(
-    source: str,
-    *,
-    folder: Path | None = None,
-    column: str | None = None,
-    embedding: str | None = None,
-    k: int = 20,
-    classes: tuple[str, ...] = (),
-    begin: Begin = lambda step: lambda done, total: None,
-) -> Project:
-    """Read a source, embed it, join neighbours, and open or begin its log.
-
-    Parameters
-    ----------
-    folder : where the project is kept; ``NAME.poise`` beside where poise was started by default
-    embedding : raw, pca, tfidf, ...; by the kind of the items if not given
-    classes : to begin with
-    """
-    catalogue = read_catalogue(source, column=column, progress=begin("reading"))
-    if len(catalogue) < 3:
-        raise InputError(f"{source} has {len(catalogue)} items: three or more are needed")
-    begin("embedding")
-    X = embed(catalogue.items, embedding or _suited(catalogue))
-    begin("joining neighbours")
-    graph = knn_graph(X, k=min(k, len(catalogue) - 1))
-    store = EventStore((folder or Path(f"{catalogue.name}.poise")) / "events.db")
-    try:
-        project = Project(catalogue, graph, store)
-        for name in classes:
-            if name not in project.state.classes:
-                free = [key for key in KEYS if key not in project.state.classes.values()]
-                project.record(Event("class", {"name": name} | ({"key": free[0]} if free else {})))
-    except PoiseError:
-        store.close()
-        raise
-    return project
-
-
-def _suited(catalogue: Catalogue) -> str:
-    """An embedding for items of a kind, when nobody said which."""
-    if catalogue.kind == "text":
-        return "tfidf"
-    if isinstance(catalogue.items, Images):
-        return "pca"
-    return "pca" if np.asarray(catalogue.items[0]).size > MANY else "raw"
+def _predict(learner: Learner) -> Predictions | None:
+    if not learner.labels:
+        return None
+    probabilities = learner.probabilities
+    codes = probabilities.argmax(axis=1)
+    confidence = np.clip(probabilities[np.arange(len(codes)), codes], 0.0, 1.0)
+    known = np.minimum(learner.norms, 1.0)
+    return Predictions(tuple(map(str, learner.classes)), codes, confidence, known)

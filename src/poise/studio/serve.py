@@ -1,35 +1,74 @@
-"""Listening: on this machine alone, at an address that nobody can guess."""
+"""Listening: on this machine alone, at an address that nobody can guess, unless asked otherwise."""
 
 import secrets
 import socket
 from collections.abc import Callable
+from typing import Any
 
 from poise.data.embeddings.items import extra
 from poise.errors import InputError
-from poise.studio.project import Project
+from poise.studio.opening import Opening
+
+HERE = "127.0.0.1"
 
 
-def serve(project: Project, port: int, ready: Callable[[str], None]) -> None:
-    """Serve a project until interrupted; `ready` is called with the address."""
+def serve(
+    opening: Opening,
+    *,
+    host: str = HERE,
+    port: int = 0,
+    password: str = "",
+    names: bool = False,
+    ready: Callable[[str], None],
+) -> None:
+    """Open a project and serve it until interrupted; `ready` is called with the address.
+
+    The page shows how the opening goes; if it fails, its error ends the server.
+    """
     uvicorn = extra("uvicorn", "app", "the labelling app")
     extra("starlette", "app", "the labelling app")
+    from poise.studio.guard import Doors
     from poise.studio.server import make_app
 
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.bind(("127.0.0.1", port))
-        listener.listen(100)  # whoever comes before the server does waits
-    except OSError as error:
-        listener.close()
-        raise InputError(f"port {port} is not free ({error.strerror}): choose another") from None
+    if host != HERE and not password:
+        raise InputError(f"others can reach {host}: give a password, or leave --host out")
+    listener = _listen(host, port)
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
-    hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    app = make_app(project, token, hosts)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-    ready(f"http://127.0.0.1:{port}/?token={token}")
+    known = {HERE, "localhost"} | ({host, socket.gethostname()} if password else set())
+    doors = Doors(token, frozenset(f"{name}:{port}" for name in known), password, port)
+    app = make_app(opening, doors, names=names)
+    server: Any = uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+    )
+
+    def ended() -> None:
+        if opening.error is not None:
+            server.should_exit = True
+
+    opening.start(then=ended)
+    shown = HERE if host in ("0.0.0.0", "::") else host
+    ready(f"http://{shown}:{port}/" + ("" if password else f"?token={token}"))
     try:
         server.run(sockets=[listener])
     finally:
-        project.close()
         listener.close()
+        if opening.project is not None:
+            opening.project.close()
+    if opening.error is not None:
+        raise opening.error
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(100)  # whoever comes before the server does waits
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"{host}, port {port} cannot be listened at ({error.strerror}): choose another"
+        ) from None
+    return listener

@@ -1,249 +1,336 @@
-"""The app over HTTP, for one machine: every request is somebody's who holds the token."""
+"""The app over HTTP. What each address does is written in `openapi.py`, for people and programs."""
 
-import csv
-import hmac
-import io
-import json
-from collections import Counter
+import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+import poise
 from poise.errors import InputError, PoiseError
-from poise.studio.events import Event
+from poise.studio import exchange, views
+from poise.studio.catalogue import GoneError
+from poise.studio.events import BY_PERSON, Event, check_name
+from poise.studio.guard import Doors, Guard, said
+from poise.studio.openapi import openapi
+from poise.studio.opening import Opening
 from poise.studio.project import Project
+from poise.studio.review import Wanted, review
 from poise.studio.state import StaleError
 from poise.studio.store import ConflictError, StoreError
 
-COOKIE = "poise"
-#: Bytes of a request at most.
-LARGEST = 1_000_000
-STATIC = {"studio.css": "text/css", "studio.js": "text/javascript"}
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 #: What a page may send; questions are put by the server.
-ACCEPTED = frozenset({"class", "label", "skip", "unsure", "clear", "undo"})
+ACCEPTED = frozenset({"class", "label", "skip", "unsure", "clear", "undo", "setting"})
+#: Seconds that a request waits for something to be computed before it is answered as it is.
+PATIENT = 20.0
+#: After a wrong password: nobody can try many.
+WRONG_PASSWORD_SECONDS = 1.0
+TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html", "txt": "text/plain"}
 
-Next = Callable[[Request], Awaitable[Response]]
-
-
-class Guard(BaseHTTPMiddleware):
-    """Refuses whoever is not the person at this machine.
-
-    The name in ``Host`` must be this server's, or a page elsewhere could reach it by a name of its
-    own (DNS rebinding); what writes must come from this server's page; and every request carries
-    the token: once in the address that the command opened, then in a cookie that no script reads.
-    """
-
-    def __init__(self, app: Any, token: str, hosts: frozenset[str]) -> None:
-        super().__init__(app)
-        self.token, self.hosts = token, hosts
-
-    async def dispatch(self, request: Request, call_next: Next) -> Response:
-        """One request."""
-        response = self._refusal(request) or await call_next(request)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response
-
-    def _refusal(self, request: Request) -> Response | None:
-        if request.headers.get("host") not in self.hosts:
-            return _said(421, "this server has another name: use the address that poise printed")
-        if request.method not in ("GET", "HEAD"):
-            origin = request.headers.get("origin")
-            if origin not in {f"http://{host}" for host in self.hosts}:
-                return _said(403, "a page elsewhere may not write here")
-            if request.headers.get("content-type", "").split(";")[0] != "application/json":
-                return _said(415, "expected application/json")
-            length = request.headers.get("content-length", "")
-            if not length.isdigit() or int(length) > LARGEST:
-                return _said(413, f"a request holds at most {LARGEST:,} bytes")
-        given = request.query_params.get("token")
-        if request.url.path == "/" and given is not None:
-            if not self._same(given):
-                return _said(403, "this address is not valid any more: start poise label again")
-            entered = RedirectResponse("/", status_code=303)
-            entered.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
-            return entered
-        if not self._same(request.cookies.get(COOKIE, "")):
-            return _said(403, "open the address that poise label printed")
-        return None
-
-    def _same(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode(), self.token.encode())
+Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(project: Project, token: str, hosts: frozenset[str]) -> Starlette:
-    """The app of one project; `hosts` are its names with their port."""
+def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlette:
+    """The app of one project; with `names`, everybody says who they are."""
 
-    async def page(request: Request) -> Response:
-        return Response(_static("index.html"), media_type="text/html")
+    def annotator(request: Request, sent: dict[str, Any] | None = None) -> str:
+        given = request.query_params.get("annotator", "") if sent is None else sent.get("annotator")
+        if not names:
+            return ""
+        if not isinstance(given, str) or not given:
+            raise InputError("say who you are: annotator is missing")
+        return check_name(given)
+
+    def page(name: str) -> Handler:
+        async def handler(request: Request) -> Response:
+            return _static(name)
+
+        return handler
 
     async def static(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in STATIC:
-            return _said(404, "there is no such file")
-        return Response(_static(name), media_type=STATIC[name])
+        return _static(request.path_params["name"])
+
+    async def login(request: Request) -> Response:
+        sent = await _sent(request)
+        if not doors.is_password(str(sent.get("password", ""))):
+            await asyncio.sleep(WRONG_PASSWORD_SECONDS)
+            return said(403, "this is not the password")
+        return doors.let_in(JSONResponse({"ok": True}))
+
+    def with_project(
+        work: Callable[[Project, Request, dict[str, Any]], Any], *, posted: bool = False
+    ) -> Handler:
+        async def handler(request: Request) -> Response:
+            if opening.project is None:
+                return said(503, "the project is being prepared", preparing=opening.shown())
+            project = opening.project
+            return await _answer(
+                work, project, request, await _sent(request) if posted else {}
+            )
+
+        return handler
 
     async def state(request: Request) -> Response:
-        return await _answer(lambda: summary(project))
+        shared = {"names": names, "version": 1}
+        if opening.project is None:
+            return JSONResponse(shared | {"preparing": opening.shown()})
+        project = opening.project
+        return await _answer(lambda *_: shared | views.summary(project, annotator(request)))
 
     async def item(request: Request) -> Response:
-        index = project.index.get(request.path_params["id"])
+        catalogue = opening.catalogue
+        if catalogue is None:
+            return said(503, "the items are being read")
+        index = _index(catalogue.ids).get(request.path_params["id"])
         if index is None:
-            return _said(404, "there is no such item")
-        kind, content = await run_in_threadpool(project.catalogue.content, index)
+            return said(404, "there is no such item")
+        size = request.query_params.get("size", "1200")
+        if not size.isdigit() or not 16 <= int(size) <= 4096:
+            return said(422, f"size is {size[:20]!r}: expected 16 to 4096 pixels")
+        try:
+            kind, content = await run_in_threadpool(catalogue.content, index, int(size))
+        except GoneError as error:
+            return said(410, str(error))
         return Response(
             content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"}
         )
 
-    async def events(request: Request) -> Response:
+    index_of: dict[str, int] = {}
+
+    def _index(ids: tuple[str, ...]) -> dict[str, int]:
+        if opening.project is not None:
+            return opening.project.index
+        if not index_of:
+            index_of.update({one: i for i, one in enumerate(ids)})
+        return index_of
+
+    def question(project: Project, request: Request, _: Any) -> Any:
+        project.wait(annotator(request), PATIENT)
+        return {"names": names, "version": 1} | views.summary(project, annotator(request))
+
+    def ahead(project: Project, request: Request, _: Any) -> Any:
+        return views.ahead(project, annotator(request), PATIENT)
+
+    def record(project: Project, request: Request, sent: dict[str, Any]) -> Any:
+        who = annotator(request, sent)
         try:
-            sent = await request.json()
-            event = Event(sent["kind"], sent["data"], client=sent["client"])
+            event = Event(sent["kind"], sent["data"], who, sent["client"])
             versions = {str(item): int(seen) for item, seen in sent.get("versions", {}).items()}
-        except PoiseError as error:
-            return _said(422, str(error))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return _said(422, "expected an object with kind, data and client")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, PoiseError):
+                raise
+            raise InputError("expected an object with kind, data and client") from None
         if event.kind not in ACCEPTED:
-            return _said(422, f"a page may not send {event.kind!r}")
+            raise InputError(f"a page may not send {event.kind!r}")
+        if event.kind == "label" and (
+            event.data.get("via", "question") not in BY_PERSON or {"by", "at"} & set(event.data)
+        ):
+            raise InputError(f"via is {event.data.get('via')!r}: that is for files, see import")
+        written = project.record(event, versions)
+        return {"names": names, "seq": written.seq} | views.summary(project, who)
 
-        def record() -> dict[str, Any]:
-            written = project.record(event, versions)
-            return {"seq": written.seq} | summary(project)
+    def undo(project: Project, request: Request, sent: dict[str, Any]) -> Any:
+        who = annotator(request, sent)
+        if not isinstance(sent.get("client"), str):
+            raise InputError("expected an object with client")
+        undone = project.undo(who, sent["client"])
+        shown = None if undone is None else {"kind": undone.kind, "data": undone.data}
+        return {"names": names, "undone": shown} | views.summary(project, who)
 
-        return await _answer(record)
+    def look(project: Project, request: Request, sent: dict[str, Any]) -> Any:
+        who = annotator(request, sent)
+        if sent.get("item") is None:
+            project.leave(who, PATIENT)
+        else:
+            project.look_at(str(sent["item"]), who)
+        return {"names": names} | views.summary(project, who)
 
-    async def undo(request: Request) -> Response:
-        try:
-            client = str((await request.json())["client"])
-        except (ValueError, KeyError, TypeError):
-            return _said(422, "expected an object with client")
+    def audit(project: Project, request: Request, sent: dict[str, Any]) -> Any:
+        who = annotator(request, sent)
+        project.audit(who)
+        project.wait(who, PATIENT)
+        project.predictions().result(PATIENT)
+        return {"names": names} | views.summary(project, who)
 
-        def take_back() -> dict[str, Any]:
-            undone = project.undo(client=client)
-            shown = None if undone is None else {"kind": undone.kind, "data": undone.data}
-            return {"undone": shown} | summary(project)
+    def history(project: Project, request: Request, _: Any) -> Any:
+        return views.history(project, annotator(request))
 
-        return await _answer(take_back)
+    def map_(project: Project, request: Request, _: Any) -> Any:
+        layouts = [
+            {"name": name, "title": title, "ready": project.has_layout(name)}
+            for name, title in views.LAYOUTS.items()
+        ]
+        return {"n": len(project.catalogue), "layouts": layouts}
 
-    async def export(request: Request) -> Response:
+    def points(project: Project, request: Request, _: Any) -> Any:
+        name = request.query_params.get("layout", "pca")
+        if name not in views.LAYOUTS:
+            raise InputError(f"layout is {name!r}: expected {' or '.join(views.LAYOUTS)}")
+        future = project.layout(name)
+        if name != "pca" and not future.done():
+            return _preparing()
+        return Response(
+            future.result(PATIENT).astype("<f4").tobytes(), media_type="application/octet-stream"
+        )
+
+    def values(project: Project, request: Request, _: Any) -> Any:
+        found = views.map_values(project)
+        if found is None:
+            return _preparing()
+        return Response(found, media_type="application/octet-stream")
+
+    def labelled(project: Project, request: Request, _: Any) -> Any:
+        return views.map_labels(project)
+
+    def choices(project: Project, request: Request, _: Any) -> Any:
+        return {"acquisitions": poise.acquisitions()}
+
+    def at_index(project: Project, request: Request, _: Any) -> Any:
+        return views.map_item(project, _place(project, request.query_params.get("index")))
+
+    def at_indices(project: Project, request: Request, sent: dict[str, Any]) -> Any:
+        indices = sent.get("indices")
+        if not isinstance(indices, list):
+            raise InputError("expected an object with indices")
+        ids = project.catalogue.ids
+        return {"items": [ids[_place(project, index)] for index in indices]}
+
+    def table(project: Project, request: Request, _: Any) -> Any:
+        wanted = Wanted.of(request.query_params)
+        predictions, against = project.predictions(), project.suspicion()
+        needs = "suspicion" in (wanted.sort, wanted.show) or wanted.show == "suspicious"
+        if not predictions.done() or (needs and not against.done()):
+            return _preparing()
+        known = against.result() if against.done() else None
+        return review(project, wanted, predictions.result(), known)
+
+    def exported(project: Project, request: Request) -> tuple[str, list[exchange.Row]]:
         kind = request.query_params.get("format", "csv")
-        if kind not in ("csv", "jsonl"):
-            return _said(422, f"format is {kind!r}: expected csv or jsonl")
-        text = await run_in_threadpool(exported, project, kind)
+        include = request.query_params.get("include", "all")
+        if kind not in exchange.FORMATS:
+            raise InputError(f"format is {kind!r}: expected {', '.join(exchange.FORMATS)}")
+        if include not in ("all", "labelled"):
+            raise InputError(f"include is {include!r}: expected all or labelled")
+        predictions = project.predictions().result() if include == "all" else None
+        return kind, exchange.rows(project, predictions)
+
+    def export(project: Project, request: Request, _: Any) -> Any:
+        kind, rows = exported(project, request)
         name = f'attachment; filename="labels.{kind}"'
-        return Response(text, media_type="text/plain", headers={"Content-Disposition": name})
+        return Response(
+            exchange.written(rows, kind),
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": name},
+        )
+
+    def preview(project: Project, request: Request, _: Any) -> Any:
+        kind, rows = exported(project, request)
+        text = exchange.written(rows[:3], "jsonl" if kind == "jsonl" else "csv").decode()
+        return {"rows": text.splitlines(), "count": len(rows)}
+
+    async def import_(request: Request) -> Response:
+        if opening.project is None:
+            return said(503, "the project is being prepared")
+        project, content = opening.project, await request.body()
+        name = request.query_params.get("name", "")
+        return await _answer(
+            lambda *_: asdict(exchange.take_in(project, exchange.read(content, name)))
+        )
+
+    async def described(request: Request) -> Response:
+        return JSONResponse(openapi())
 
     return Starlette(
         routes=[
-            Route("/", page),
-            Route("/static/{name}", static),
+            Route("/", page("index.html")),
+            Route("/login", page("login.html"), methods=["GET"]),
+            Route("/login", login, methods=["POST"]),
+            Route("/static/{name:path}", static),
+            Route("/api/openapi.json", described),
             Route("/api/state", state),
+            Route("/api/question", with_project(question)),
+            Route("/api/ahead", with_project(ahead)),
+            Route("/api/history", with_project(history)),
             Route("/api/items/{id}", item),
-            Route("/api/events", events, methods=["POST"]),
-            Route("/api/undo", undo, methods=["POST"]),
-            Route("/api/export", export),
+            Route("/api/events", with_project(record, posted=True), methods=["POST"]),
+            Route("/api/undo", with_project(undo, posted=True), methods=["POST"]),
+            Route("/api/look", with_project(look, posted=True), methods=["POST"]),
+            Route("/api/audit", with_project(audit, posted=True), methods=["POST"]),
+            Route("/api/map", with_project(map_)),
+            Route("/api/map/points", with_project(points)),
+            Route("/api/map/values", with_project(values)),
+            Route("/api/map/labels", with_project(labelled)),
+            Route("/api/choices", with_project(choices)),
+            Route("/api/map/item", with_project(at_index)),
+            Route("/api/map/items", with_project(at_indices, posted=True), methods=["POST"]),
+            Route("/api/review", with_project(table)),
+            Route("/api/export", with_project(export)),
+            Route("/api/export/preview", with_project(preview)),
+            Route("/api/import", import_, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, token=token, hosts=hosts)],
+        middleware=[Middleware(Guard, doors=doors)],
     )
 
 
-def summary(project: Project) -> dict[str, Any]:
-    """All that the page shows, with the question that is open."""
-    question = project.question()
-    state, ids = project.state, project.catalogue.ids
-    counts = Counter(found.label for found in state.labels.values())
-    asked = None
-    if question is not None:
-        item = ids[question.node]
-        asked = {
-            "item": item,
-            "version": state.version.get(item, 0),
-            "guess": question.guess,
-            "confidence": question.confidence,
-            "known_less": question.known_less,
-            "decides": question.decides,
-            "nearest": [
-                {"item": ids[node], "label": state.labels[ids[node]].label}
-                for node in question.nearest
-                if ids[node] in state.labels
-            ],
-        }
-    return {
-        "project": project.catalogue.name,
-        "kind": project.catalogue.kind,
-        "items": len(ids),
-        "answers": len(state.labels),
-        "unsure": len(state.unsure),
-        "skipped": len(state.skipped),
-        "classes": [
-            {"name": name, "key": key, "count": counts[name]} for name, key in state.classes.items()
-        ],
-        "undoable": state.undoable("") is not None,
-        "question": asked,
-    }
+async def _sent(request: Request) -> dict[str, Any]:
+    """The object that a request holds; an empty one if it holds none."""
+    try:
+        sent = await request.json()
+    except (ValueError, RecursionError):
+        return {}
+    return sent if isinstance(sent, dict) else {}
 
 
-FIELDS = ("id", "label", "by", "confidence", "time")
-
-
-def exported(project: Project, kind: str) -> str:
-    """Every item's class, given or predicted."""
-    guesses, confidences = project.predictions()
-    rows: list[tuple[Any, ...]] = []
-    for index, item in enumerate(project.catalogue.ids):
-        given = project.state.labels.get(item)
-        if given is not None:
-            rows.append((item, given.label, given.annotator or "person", None, given.time))
-        elif guesses:
-            rows.append((item, guesses[index], "model", round(float(confidences[index]), 4), None))
-    if kind == "jsonl":
-        lines = (
-            json.dumps(dict(zip(FIELDS, row, strict=True)), ensure_ascii=False) for row in rows
-        )
-        return "".join(f"{line}\n" for line in lines)
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(FIELDS)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return buffer.getvalue()
-
-
-async def _answer(work: Callable[[], dict[str, Any]]) -> Response:
+async def _answer(work: Callable[..., Any], *arguments: Any) -> Response:
     """What `work` gives, or its error as a status that the page understands."""
     try:
-        return JSONResponse(await run_in_threadpool(work))
+        found = await run_in_threadpool(work, *arguments)
     except (StaleError, ConflictError) as error:
-        return _said(409, str(error))
+        return said(409, str(error))
     except InputError as error:
-        return _said(422, str(error))
+        return said(422, str(error))
     except StoreError as error:
-        return _said(507, str(error))
+        return said(507, str(error))
+    except PoiseError as error:
+        return said(500, str(error))
+    return found if isinstance(found, Response) else JSONResponse(found)
 
 
-def _said(status: int, words: str) -> Response:
-    return JSONResponse({"error": words}, status_code=status)
+def _place(project: Project, index: object) -> int:
+    number = int(index) if isinstance(index, (int, str)) and str(index).isdigit() else -1
+    if not 0 <= number < len(project.catalogue):
+        raise InputError(f"index is {str(index)[:20]!r}: expected 0 to {len(project.catalogue) - 1}")
+    return number
 
 
-def _static(name: str) -> str:
-    return files("poise.studio").joinpath("static", name).read_text(encoding="utf-8")
+def _preparing() -> Response:
+    return JSONResponse({"preparing": True}, status_code=202)
+
+
+def _static(name: str) -> Response:
+    """A file of the page, by its exact name."""
+    kind = TYPES.get(name.rpartition(".")[2])
+    file = FILES.get(name)
+    if file is None or kind is None:
+        return said(404, "there is no such file")
+    return Response(file.read_bytes(), media_type=kind)
+
+
+def _listed(folder: Any, prefix: str = "") -> dict[str, Any]:
+    found = {}
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found |= _listed(entry, f"{prefix}{entry.name}/")
+        else:
+            found[prefix + entry.name] = entry
+    return found
+
+
+FILES = _listed(files("poise.studio").joinpath("static"))

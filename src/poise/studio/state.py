@@ -1,11 +1,13 @@
 """Where a labelling project stands: a pure fold over its events."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise.errors import InputError
 from poise.studio.events import UNDOABLE, Event
+from poise.studio.settings import DEFAULTS, check_setting
 
 
 @dataclass(frozen=True)
@@ -19,34 +21,53 @@ class Labelled:
 
 
 @dataclass(frozen=True)
+class Open:
+    """A question that waits for somebody's answer."""
+
+    item: str
+    purpose: str
+    time: str
+
+
+@dataclass
 class State:
-    """A project after some events. Do not change its dictionaries: `apply` makes new ones.
+    """A project after some events. Only `fold` and `apply` change one, and only their own.
 
     Attributes
     ----------
     classes : names in the order in which they were made -> key, empty for none
-    labels : item -> its class
-    unsure, skipped : items set aside -> number of the event that did it
-    open : annotator -> the item that is asked, with its purpose
-    settings : name -> value
+    votes : item -> annotator -> the class that this person gave; the last one is the newest
+    labels : item -> its class: that of most votes, the newest of them if they are even
+    unsure : items set aside -> number of the event that did it
+    skipped : items set aside for a while -> number of labelled items at that moment
+    open : annotator -> the question put to this person
+    settings : see `settings.py`
     version : item -> number of the last event that changed it, 0 at first
-    done : numbers of the events that can be taken back, with their annotators, oldest first
+    done : what a person can take back, oldest first
+    course : number of labelled items, share explored and share changed, at every question
     last : number of the last event
     """
 
     classes: dict[str, str] = field(default_factory=dict)
+    votes: dict[str, dict[str, Labelled]] = field(default_factory=dict)
     labels: dict[str, Labelled] = field(default_factory=dict)
     unsure: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
-    open: dict[str, tuple[str, str]] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    open: dict[str, Open] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
     version: dict[str, int] = field(default_factory=dict)
-    done: tuple[tuple[int, str], ...] = ()
+    done: list[Event] = field(default_factory=list)
+    course: list[tuple[int, float, float]] = field(default_factory=list)
     last: int = 0
 
     def undoable(self, annotator: str) -> int | None:
         """The last event that this person can take back."""
-        return next((seq for seq, who in reversed(self.done) if who == annotator), None)
+        return next((e.seq for e in reversed(self.done) if e.annotator == annotator), None)
+
+    def copy(self) -> "State":
+        """The same state, which can be changed without changing this one."""
+        held = {name: value.copy() for name, value in vars(self).items() if name != "last"}
+        return replace(self, **held)
 
 
 def fold(events: Iterable[Event]) -> State:
@@ -58,11 +79,10 @@ def fold(events: Iterable[Event]) -> State:
     for event in listed:
         if event.seq in undone:
             continue
-        state = _apply(state, event)
+        _advance(state, event)
         if event.kind == "undo":
             # Whoever saw its items as they were must look again.
-            changed = dict.fromkeys(items.get(event.data["event"], ()), event.seq)
-            state = replace(state, version=state.version | changed)
+            state.version.update(dict.fromkeys(items.get(event.data["event"], ()), event.seq))
     return state
 
 
@@ -71,7 +91,11 @@ def apply(state: State, event: Event, log: Callable[[], Iterable[Event]]) -> Sta
 
     The same as `fold` of all events, which are read for an undo alone.
     """
-    return fold(log()) if event.kind == "undo" else _apply(state, event)
+    if event.kind == "undo":
+        return fold(log())
+    after = state.copy()
+    _advance(after, event)
+    return after
 
 
 def check(state: State, event: Event, versions: dict[str, int] | None = None) -> None:
@@ -92,8 +116,10 @@ def check(state: State, event: Event, versions: dict[str, int] | None = None) ->
             other = next((n for n, k in state.classes.items() if k == key and n != name), None)
             if other is not None:
                 raise InputError(f"the key {key!r} is that of {other!r}: choose another")
-        case "undo" if event.data["event"] not in dict(state.done):
+        case "undo" if event.data["event"] not in {done.seq for done in state.done}:
             raise InputError(f"event {event.data['event']} cannot be undone, or is undone already")
+        case "setting":
+            check_setting(event.data["name"], event.data["value"])
     for item, seen in (versions or {}).items():
         if state.version.get(item, 0) != seen:
             raise StaleError(f"{item} was changed elsewhere in the meantime: look at it again")
@@ -103,34 +129,68 @@ class StaleError(InputError):
     """An answer to what is no longer so."""
 
 
-def _apply(state: State, event: Event) -> State:
-    data = event.data
-    items = event.items
-    changes: dict[str, Any] = {"last": event.seq}
-    if items:
-        changes["version"] = state.version | dict.fromkeys(items, event.seq)
+def _advance(state: State, event: Event) -> None:
+    data, items = event.data, event.items
+    state.last = event.seq
+    state.version.update(dict.fromkeys(items, event.seq))
     if event.kind in UNDOABLE:
-        changes["done"] = (*state.done, (event.seq, event.annotator))
-        # Whatever is done with an item, it waits no longer, and nobody is asked about it.
-        changes["open"] = {who: what for who, what in state.open.items() if what[0] not in items}
-        for name in ("labels", "unsure", "skipped"):
-            held = getattr(state, name)
-            changes[name] = {item: value for item, value in held.items() if item not in items}
+        state.done.append(event)
+        # Whatever is done with an item, it waits no longer, and this person is not asked about it;
+        # nobody is, unless several answers to it are wanted.
+        done, several = set(items), state.settings["overlap"] > 1
+        for who in [who for who, asked in state.open.items() if asked.item in done]:
+            if who == event.annotator or not several:
+                del state.open[who]
+        for item in items:
+            state.unsure.pop(item, None)
+            state.skipped.pop(item, None)
     match event.kind:
         case "class":
-            key = data.get("key", state.classes.get(data["name"], ""))
-            changes["classes"] = state.classes | {data["name"]: key}
+            state.classes[data["name"]] = data.get("key", state.classes.get(data["name"], ""))
         case "ask":
-            asked = (data["item"], data.get("purpose", "question"))
-            changes["open"] = state.open | {event.annotator: asked}
+            _ask(state, event)
         case "label":
-            found = Labelled(
-                data["label"], event.annotator, event.time, data.get("via", "question")
-            )
-            changes["labels"] |= dict.fromkeys(items, found)
-        case "skip" | "unsure":
-            name = "skipped" if event.kind == "skip" else "unsure"
-            changes[name] |= dict.fromkeys(items, event.seq)
+            _label(state, event)
+        case "clear" | "skip" | "unsure":
+            for item in items:
+                state.votes.pop(item, None)
+                state.labels.pop(item, None)
+            if event.kind == "skip":
+                state.skipped.update(dict.fromkeys(items, len(state.labels)))
+            elif event.kind == "unsure":
+                state.unsure.update(dict.fromkeys(items, event.seq))
         case "setting":
-            changes["settings"] = state.settings | {data["name"]: data["value"]}
-    return replace(state, **changes)
+            state.settings[data["name"]] = data["value"]
+
+
+def _ask(state: State, event: Event) -> None:
+    data = event.data
+    if state.settings["overlap"] == 1:
+        # Whoever had this question before was away for too long.
+        for who in [who for who, asked in state.open.items() if asked.item == data["item"]]:
+            del state.open[who]
+    state.open[event.annotator] = Open(
+        data["item"], data.get("purpose", "question"), event.time
+    )
+    if "explored" in data:
+        state.course.append((len(state.labels), data["explored"], data.get("changed", 0.0)))
+
+
+def _label(state: State, event: Event) -> None:
+    data = event.data
+    via = data.get("via", "question")
+    by, at = data.get("by", event.annotator), data.get("at", event.time)
+    vote = Labelled(data["label"], by, at, via)
+    for item in event.items:
+        # Several people's answers stand beside each other; a correction stands alone.
+        together = state.settings["overlap"] > 1 and via in ("question", "audit")
+        earlier = state.votes.get(item, {}) if together else {}
+        votes = {who: given for who, given in earlier.items() if who != by} | {by: vote}
+        state.votes[item] = votes
+        state.labels[item] = _decided(votes)
+
+
+def _decided(votes: dict[str, Labelled]) -> Labelled:
+    counts = Counter(vote.label for vote in votes.values())
+    most = max(counts.values())
+    return next(vote for vote in reversed(votes.values()) if counts[vote.label] == most)

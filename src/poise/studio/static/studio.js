@@ -1,238 +1,366 @@
-// The label screen. The server holds the truth: every answer names its item and the version of it
-// that was on the screen, and counts once, however often it is sent.
+// The app: which screen is shown, and the label screen. The server holds the truth: every answer
+// names its item and the version of it that was on the screen, and counts once, however often it is
+// sent. What follows each possible answer is asked for and loaded while the person looks.
 
-const at = (id) => document.getElementById(id);
-const number = new Intl.NumberFormat("en-GB");
-const COLOURS = 12;
-const RETRY = [300, 1000, 3000];
+import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } from "./api.js";
+import { atOnce, content, element, load } from "./content.js";
+import { Grid } from "./grid.js";
+import { at, colour, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+
+const POLL = 300;
+const SEEN_HELP = "poise-seen-help";
+const NAME = "poise-name";
+const OWN_KEYS = new Set([..."usxngamve?"]);
 
 let state = null;
-let sending = false;
+let ahead = null; // what follows each answer to the question on the screen
+let shownAt = 0; // when the item on the screen came there
+let before = null; // the question that was there before it
+let auditing = 0; // audit questions still to come
+let outbox = null;
+let screen = { name: "loading", close() {}, update() {} };
+const grid = new Grid(at("grid"), { answer: (items, label) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items)) });
 
-async function request(path, body) {
-  const options = body === undefined ? {} : {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  };
-  const response = await fetch(path, options);
-  const found = await response.json();
-  if (!response.ok) throw Object.assign(new Error(found.error), { status: response.status });
-  return found;
-}
+// ---- What the person does ---------------------------------------------------------------------
 
-// Sends until the server has it: the client's id makes a second arrival harmless.
-async function send(path, body) {
-  if (sending) return;
-  sending = true;
-  say("");
-  saved("saving");
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      state = await request(path, body);
-      saved("saved");
-      break;
-    } catch (error) {
-      if (error.status === 409) {
-        state = await request("/api/state");
-        say(error.message);
-        saved("");
-        break;
-      }
-      if (error.status !== undefined && error.status !== 503) {
-        say(`${error.message}. It is not saved.`);
-        saved("");
-        break;
-      }
-      saved("not saved yet: no answer from poise");
-      await new Promise((done) => setTimeout(done, RETRY[Math.min(attempt, RETRY.length - 1)]));
-    }
-  }
-  sending = false;
-  show();
+function versionsOf(items) {
+  return Object.fromEntries(items.map(({ item, version }) => [item, version]));
 }
 
 function record(kind, data, versions = {}) {
-  return send("/api/events", { kind, data, versions, client: crypto.randomUUID() });
+  return outbox.add("/api/events", { kind, data, versions, client: uniqueId() });
 }
 
-function answer(label) {
-  const asked = state?.question;
-  if (!asked || sending) return;
-  record("label", { items: [asked.item], label }, { [asked.item]: asked.version });
+// The question that a key pressed at this moment is about.
+function meant(event) {
+  return event && event.timeStamp < shownAt && before ? before : state?.question;
 }
+
+function answer(label, asked = state?.question) {
+  if (!asked) return;
+  say("");
+  const data = { items: [asked.item], label, via: asked.purpose === "audit" ? "audit" : "question" };
+  if (asked.guess) Object.assign(data, { guess: asked.guess, confidence: asked.confidence });
+  record("label", data, { [asked.item]: asked.version });
+  if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label);
+}
+
+const used = (label) => state.classes.some((one) => one.name === label && one.count);
 
 function aside(kind) {
   const asked = state?.question;
-  if (asked && !sending) record(kind, { items: [asked.item] }, { [asked.item]: asked.version });
+  if (!asked) return;
+  say("");
+  record(kind, { items: [asked.item] }, { [asked.item]: asked.version });
+  moveOn(ahead?.none, null);
+}
+
+// To the next question before the server has answered, if it is known.
+function moveOn(foreseen, label) {
+  const next = ahead?.item === state.question.item ? foreseen ?? ahead.queue[0] : null;
+  before = state.question;
+  state.answers += label ? 1 : 0;
+  for (const one of state.classes) if (one.name === label) one.count += 1;
+  const queue = ahead?.queue.slice(1) ?? [];
+  ahead = next ? { item: next.item, answers: {}, queue } : null;
+  state.question = next ?? null;
+  if (next) showQuestion();
+  else waiting(true);
+}
+
+async function undo() {
+  if (!state?.undoable) return;
+  say("");
+  await outbox.add("/api/undo", { client: uniqueId() });
+}
+
+async function lookAt(item) {
+  try {
+    take(await post("/api/look", { item }));
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+async function walk(step) {
+  const { items } = await get("/api/history");
+  const place = items.indexOf(state.question?.item);
+  const next = place < 0 ? (step < 0 ? items.length - 1 : items.length) : place + step;
+  if (next >= 0 && next < items.length) await lookAt(items[next]);
+  else if (next >= items.length && place >= 0) await lookAt(null);
+}
+
+async function audit(n = 20) {
+  auditing = n;
+  await nextAudit();
+}
+
+async function nextAudit() {
+  auditing -= 1;
+  waiting(true);
+  try {
+    take(await post("/api/audit", {}));
+  } catch (error) {
+    auditing = 0;
+    say(error.message);
+  }
 }
 
 async function makeClass(name) {
   const taken = new Set(state.classes.map((one) => one.key));
   const key = [..."1234567890"].find((digit) => !taken.has(digit));
+  const asked = state.question;
   if (!state.classes.some((one) => one.name === name)) {
-    await record("class", key ? { name, key } : { name });
+    state.classes.push({ name, key: key ?? "", count: 0 });
+    record("class", key ? { name, key } : { name });
   }
-  if (state.classes.some((one) => one.name === name)) answer(name);
+  if (asked === state.question) answer(name);
 }
+
+// ---- What comes back --------------------------------------------------------------------------
+
+const said = {
+  sending: () => saved("saving…"),
+  offline: () => saved("not saved yet: poise does not answer"),
+  done(response, entry) {
+    if (response.undone) {
+      const { kind, data } = response.undone;
+      announce(`Undone: ${kind === "label" ? data.label : kind}`);
+      say(`Undone: ${kind === "label" ? `“${data.label}”` : kind}. Here it is again.`);
+      before = null;
+    }
+    if (outbox.length <= 1 || !state) saved("saved");
+    if (!outbox.length) take(response);
+    if (auditing > 0 && entry.body.data?.via === "audit" && !outbox.length) nextAudit();
+  },
+  async refused(error, entry) {
+    auditing = 0;
+    const lost = error.status === 409 ? "" : " It is not saved; press the key again.";
+    saved("");
+    try {
+      take(await get("/api/state"));
+    } catch {
+      // The words below are what matters.
+    }
+    say(`${error.message}.${entry.body.kind === "label" ? lost : ""}`);
+  },
+};
+
+function take(found) {
+  const same = state?.question && found.question?.item === state.question.item;
+  const known = same && state.question.explained && !found.question.explained ? state.question : null;
+  state = found;
+  if (known) Object.assign(state.question, { guess: known.guess, confidence: known.confidence });
+  showQuestion();
+  screen.update(state);
+  if (!state.question && !state.exhausted || state.question && !state.question.explained) askForQuestion();
+  else if (state.question) look();
+}
+
+let asking = false;
+async function askForQuestion() {
+  if (asking) return;
+  asking = true;
+  waiting(!state.question);
+  try {
+    const found = await get("/api/question");
+    asking = false;
+    if (!outbox.length) take(found);
+  } catch (error) {
+    asking = false;
+    if (error instanceof Refused) say(error.message);
+    else setTimeout(() => { if (!state.question) askForQuestion(); }, 1000);
+  }
+}
+
+// Look ahead: what follows each answer, and load it.
+let looking = null;
+async function look() {
+  const { item } = state.question;
+  if (looking === item || (ahead?.item === item && ahead.complete)) return;
+  looking = item;
+  try {
+    const found = await get("/api/ahead");
+    if (found.item === state?.question?.item) {
+      ahead = { ...found, complete: true };
+      document.body.dataset.ahead = found.item;
+    }
+    const coming = [...Object.values(found.answers), found.new, found.none, ...found.queue].filter(Boolean);
+    for (const one of new Set(coming.map((question) => question.item))) load(one, state.kind);
+    dots(found.queue.length);
+  } catch {
+    // Then the next question takes a moment longer.
+  } finally {
+    looking = null;
+  }
+}
+
+// ---- What is shown ----------------------------------------------------------------------------
 
 function saved(words) {
   at("saved").textContent = words === "saved" ? "✓ saved" : words;
   at("saved").className = words === "saved" ? "" : "waiting";
 }
 
-function say(words) {
-  at("problem").textContent = words;
+const say = (words) => { at("problem").textContent = words; };
+const announce = (words) => { at("announce").textContent = words; };
+const dots = (n) => { at("queue").textContent = "•".repeat(n); };
+
+function waiting(is) {
+  at("bar").hidden = !is;
+  at("stage").classList.toggle("waiting", is);
 }
 
-function element(name, className, text) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-async function content(item, place) {
-  if (state.kind === "image") {
-    const picture = element("img");
-    picture.alt = "";
-    picture.src = `/api/items/${encodeURIComponent(item)}`;
-    await picture.decode().catch(() => {});
-    place(picture);
-    return;
-  }
-  const response = await fetch(`/api/items/${encodeURIComponent(item)}`);
-  if (state.kind === "text") place(element("div", "text", await response.text()));
-  else place(sparkline(await response.json()));
-}
-
-function sparkline(values) {
-  const low = Math.min(...values);
-  const high = Math.max(...values);
-  const points = values.map((value, i) => {
-    const x = (600 * i) / Math.max(values.length - 1, 1);
-    const y = 190 - (180 * (value - low)) / (high - low || 1);
-    return `${x.toFixed(1)},${y.toFixed(1)}`;
-  });
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 600 200");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${values.length} numbers from ${low} to ${high}`);
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
-  line.setAttribute("points", points.join(" "));
-  line.setAttribute("fill", "none");
-  line.setAttribute("stroke", "currentColor");
-  svg.append(line);
-  return svg;
-}
-
-function show() {
-  const { question, classes } = state;
+function showQuestion() {
+  const { question } = state;
   document.title = `${state.project} · poise`;
   at("project").textContent = state.project;
-  at("counts").textContent =
-    `${number.format(state.answers)} answers · ${number.format(state.items)} items`;
-  at("class-list").replaceChildren(...classes.map((one, place) => {
-    const row = element("li");
-    const button = element("button", "class");
-    button.type = "button";
-    button.style.setProperty("--c", `var(--c${place % COLOURS})`);
-    button.append(
-      element("kbd", "", one.key || " "),
-      element("span", "dot"),
-      element("span", "name", one.name),
-      element("span", "count", number.format(one.count)),
-    );
-    button.addEventListener("click", () => answer(one.name));
-    row.append(button);
-    return row;
-  }));
+  at("counts").textContent = `${count(state.answers)} answers · ${count(state.items)} items`;
+  grid.close();
+  showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
-  document.querySelector('[data-key="Enter"]').disabled = !question?.guess;
-  showGuess(question, classes);
-  showReason(question);
+  document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
+  at("purpose").textContent = question?.purpose === "audit" ? `Audit: ${auditing + 1} to go` : question?.label ? "An earlier answer" : "";
+  showGuess(question);
   showItem(question);
+  // What is not needed for the next answer waits until the item is painted.
+  requestAnimationFrame(() => setTimeout(() => {
+    showReason(state);
+    showProgress(state, () => audit());
+    showSettings(state, (name, value) => record("setting", { name, value }));
+    showSmallMap(state);
+  }));
 }
 
-function showGuess(question, classes) {
-  const line = at("guess");
+function showGuess(question) {
+  const words = at("guess");
   if (!question) {
-    line.textContent = "Everything is labelled or set aside. Export the result.";
+    words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
+  } else if (question.purpose === "audit") {
+    words.textContent = "What is it?";
   } else if (question.guess) {
-    const share = Math.round(100 * question.confidence);
-    line.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}% · `, element("kbd", "", "Enter"));
-  } else {
-    line.textContent = classes.length
+    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${percent(question.confidence)} · `, element("kbd", "", "Enter"));
+  } else if (question.label) {
+    words.replaceChildren("labelled ", element("b", "", question.label));
+  } else if (!state.answers) {
+    words.textContent = state.classes.length
       ? "Nothing labelled yet: press the key of its class."
       : "Nothing labelled yet. Press n to name the first class.";
+  } else {
+    words.textContent = "";
   }
 }
 
-function showReason(question) {
-  const nearest = at("nearest");
-  if (!question?.guess) {
-    at("reason").textContent = question ? "It lies in the middle of a crowd: a good first question." : "";
-    nearest.replaceChildren();
-    return;
-  }
-  const less = question.known_less;
-  const rank = less < 0.0005 ? "Nothing is known less" : `Of ${(100 * less).toFixed(1)}% even less is known`;
-  at("reason").textContent = question.decides
-    ? `To decide: two classes are close here. ${rank}.`
-    : `To explore: the labels so far say little about it. ${rank}.`;
-  const frames = question.nearest.map(({ item, label }) => {
-    const frame = element("figure");
-    frame.append(element("figcaption", "", label));
-    content(item, (made) => frame.prepend(made));
-    return frame;
-  });
-  nearest.replaceChildren(...frames);
-}
-
-let shown = null;
+let onStage = null;
 function showItem(question) {
   const stage = at("stage");
   if (!question) {
-    stage.replaceChildren();
-    shown = null;
-  } else if (question.item !== shown) {
-    shown = question.item;
-    content(question.item, (made) => {
-      // The last item stays until this one is there, and only if it is still the one asked.
-      if (shown === question.item) {
-        stage.replaceChildren(made);
-        stage.dataset.item = question.item;
-      }
-    });
+    onStage = null;
+    if (state.exhausted) stage.replaceChildren();
+    waiting(!state.exhausted);
+    return;
   }
+  waiting(false);
+  if (question.item === onStage) return;
+  onStage = question.item;
+  const there = atOnce(question.item, state.kind);
+  if (there) place(there, question);
+  // The last item stays until this one is there, and only if it is still the one asked.
+  else content(question.item, state.kind).then((made) => { if (onStage === question.item) place(made, question); });
 }
 
-function press(key) {
-  if (!state) return;
+function place(made, question) {
+  const stage = at("stage");
+  stage.replaceChildren(made);
+  stage.dataset.item = question.item;
+  stage.scrollTop = 0;
+  shownAt = performance.now();
+  announce(question.guess && question.purpose !== "audit" ? `New item, probably ${question.guess}` : "New item");
+}
+
+// ---- Screens ----------------------------------------------------------------------------------
+
+const host = {
+  get, post, bytes, upload,
+  content: (item, kind) => content(item, kind ?? state.kind, 160),
+  classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(`--c${i % 12}`).trim() })),
+  open: async (item) => { await show("label"); await lookAt(item); },
+  label: (items, label, via = "map") => record("label", { items, label, via }),
+  clear: (items) => record("clear", { items }),
+  restrict: (items) => record("setting", { name: "only", value: items }),
+  say: (words) => { at("saved").textContent = words; },
+};
+
+async function show(name) {
+  if (screen.name === name) return;
+  screen.close();
+  screen = { name, close() {}, update() {} };
+  document.body.dataset.screen = name;
+  for (const button of document.querySelectorAll("nav [data-screen]")) {
+    button.toggleAttribute("aria-current", button.dataset.screen === name);
+  }
+  if (!["map", "review", "export"].includes(name)) return;
+  const mount = name === "map" ? (await import("./map.js")).mountMap
+    : name === "review" ? (await import("./review.js")).mountReview : (await import("./export.js")).mountExport;
+  if (screen.name !== name) return;
+  screen = { name, ...mount(at(name), host) };
+  screen.update(state);
+}
+
+// ---- Keys -------------------------------------------------------------------------------------
+
+function press(key, event) {
+  if (!state || state.preparing) return;
+  if (key === "?") return openHelp();
+  if (key === "Escape") return grid.open ? grid.close() : void show("label");
+  if (screen.name !== "label") {
+    const to = { m: "map", v: "review", e: "export" }[key];
+    if (to && screen.name === "map") show(to);
+    return;
+  }
   const chosen = state.classes.find((one) => one.key === key);
-  if (chosen) answer(chosen.name);
-  else if (key === "Enter" && state.question?.guess) answer(state.question.guess);
-  else if (key === "u" && state.undoable) send("/api/undo", { client: crypto.randomUUID() });
-  else if (key === "s") aside("skip");
-  else if (key === "x") aside("unsure");
-  else if (key === "n") {
-    at("name").value = "";
-    at("name-dialog").showModal();
-  } else if (key === "?") at("help").showModal();
+  if (grid.open && !chosen && grid.press(key)) return;
+  if (chosen) return grid.open ? grid.label(chosen.name) : answer(chosen.name, meant(event));
+  switch (key) {
+    case "Enter": {
+      const asked = meant(event);
+      if (grid.open) { if (state.question.guess) grid.label(state.question.guess); }
+      else if (asked?.guess && asked.purpose !== "audit") answer(asked.guess, asked);
+      break;
+    }
+    case "u": undo(); break;
+    case "s": aside("skip"); break;
+    case "x": aside("unsure"); break;
+    case "g": grid.show(state.question?.alike ?? [], state.kind); break;
+    case "n": at("name").value = ""; at("name-dialog").showModal(); break;
+    case "a": if (state.answers) audit(); break;
+    case "m": show("map"); break;
+    case "v": show("review"); break;
+    case "e": show("export"); break;
+    case "ArrowLeft": walk(-1); break;
+    case "ArrowRight": walk(1); break;
+    default:
+  }
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector("dialog[open]")) return;
-  // Enter on a control that has the focus is for that control.
-  if (event.key === "Enter" && event.target.closest("button, a")) return;
-  press(event.key);
+  // Typing into a field, and Enter on a control that has the focus, are for them.
+  if (event.target.closest("input, select, textarea") && event.key !== "Escape") return;
+  if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
+  if (event.key === "n") event.preventDefault(); // not into the field that opens
+  press(event.key, event);
 });
 for (const button of document.querySelectorAll("[data-key]")) {
   button.addEventListener("click", () => press(button.dataset.key));
 }
+for (const button of document.querySelectorAll("nav [data-screen]")) {
+  button.addEventListener("click", () => { if (state && !state.preparing) show(button.dataset.screen); });
+}
 at("new-class").addEventListener("click", () => press("n"));
-at("help-button").addEventListener("click", () => press("?"));
+at("help-button").addEventListener("click", () => openHelp());
+at("settings").addEventListener("toggle", () => showSettings(state, (name, value) => record("setting", { name, value })));
 at("name-dialog").addEventListener("close", () => {
   const name = at("name").value.trim();
   if (at("name-dialog").returnValue === "ok" && name) makeClass(name);
@@ -245,8 +373,77 @@ at("name").addEventListener("keydown", (event) => {
   }
 });
 
-request("/api/state").then((found) => {
+function openHelp() {
+  at("remap-problem").textContent = "";
+  at("remap").replaceChildren(element("legend", "", "Keys of the classes"), ...(state?.classes ?? []).map((one) => {
+    const field = element("input");
+    Object.assign(field, { value: one.key, maxLength: 1, autocomplete: "off" });
+    field.addEventListener("change", () => remap(one.name, field.value));
+    const label = element("label", "", one.name);
+    label.append(field);
+    return label;
+  }));
+  at("remap").hidden = !state?.classes?.length;
+  if (!at("help").open) at("help").showModal();
+}
+
+function remap(name, key) {
+  const other = state.classes.find((one) => one.key === key && one.name !== name);
+  const problem = key.trim() === "" ? "A key is one letter or digit."
+    : OWN_KEYS.has(key) ? `${key} does something else already: choose another.`
+      : other ? `${key} is the key of ${other.name}: choose another.` : "";
+  at("remap-problem").textContent = problem;
+  if (!problem) record("class", { name, key });
+}
+
+// ---- Beginning --------------------------------------------------------------------------------
+
+async function askName() {
+  const kept = localStorage.getItem(NAME);
+  if (kept) return kept;
+  at("who-dialog").showModal();
+  await new Promise((done) => { at("who-dialog").addEventListener("close", done, { once: true }); });
+  const name = at("who-name").value.trim();
+  if (!name) return askName();
+  localStorage.setItem(NAME, name);
+  return name;
+}
+
+async function begin() {
+  let found = null;
+  for (;;) {
+    try {
+      found = await get("/api/state");
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 422) {
+        say(error.message);
+        throw error;
+      }
+      found = { names: true }; // who we are is not said yet
+    }
+    if (!found.preparing) break;
+    document.body.dataset.screen = "prepare";
+    showPreparing(found.preparing);
+    await new Promise((done) => { setTimeout(done, POLL); });
+  }
+  if (found.names) {
+    const name = await askName();
+    setAnnotator(name);
+    at("who").hidden = false;
+    at("who").textContent = name;
+    at("who").addEventListener("click", () => { localStorage.removeItem(NAME); location.reload(); });
+    found = await get("/api/state");
+  }
+  outbox = new Outbox(`poise-outbox-${found.project}`, said);
   state = found;
+  await outbox.resume();
+  show("label");
   saved("saved");
-  show();
-}, (error) => say(error.message));
+  take(state);
+  if (!localStorage.getItem(SEEN_HELP)) {
+    localStorage.setItem(SEEN_HELP, "yes");
+    openHelp();
+  }
+}
+
+begin();

@@ -1,0 +1,55 @@
+"""``poise export``: the labels of a project as a file."""
+
+from pathlib import Path
+
+import click
+
+from poise.errors import InputError
+
+
+@click.command()
+@click.argument("project", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="File to write: .csv, .jsonl or .parquet.",
+)
+@click.option("--labelled", is_flag=True, help="Only what people have labelled, no predictions.")
+def export(project: Path, output: Path, labelled: bool) -> None:
+    """Write the class of every item, given or predicted.
+
+    PROJECT is the folder that `poise label` keeps, NAME.poise. The columns are id, source, label,
+    by (a person's name, person, source or model), confidence (the model's own) and time.
+
+    \b
+    Example:
+      poise export digits.poise -o labels.csv
+      poise export photos.poise -o labels.parquet --labelled
+    """
+    from poise.cli.progress import progress_bar
+
+    kind = output.suffix.lower().lstrip(".")
+    if not (project / "events.db").is_file():
+        raise InputError(f"{project} is no project of poise label: it has no events.db")
+    with progress_bar("Loading") as begin:
+        from poise.studio import exchange
+        from poise.studio.opening import Opening
+        from poise.studio.preparing import recorded_source
+
+        if kind not in exchange.FORMATS:
+            raise InputError(f"{output} must end in .csv, .jsonl or .parquet")
+        opened = Opening(recorded_source(project), begin).open()
+        try:
+            predictions = None if labelled else opened.predictions().result()
+            rows = exchange.rows(opened, predictions)
+        finally:
+            opened.close()
+        part = output.with_name(output.name + ".part")
+        try:
+            part.write_bytes(exchange.written(rows, kind))
+            part.replace(output)
+        finally:
+            part.unlink(missing_ok=True)
+    click.echo(f"{output}: {len(rows):,} items")

@@ -1,0 +1,157 @@
+"""Labels out of a project and into one: CSV, JSON lines, Parquet."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from poise.data.embeddings.items import extra
+from poise.errors import InputError
+from poise.studio.events import Event, check_name
+from poise.studio.project import KEYS, Predictions, Project
+
+FORMATS = ("csv", "jsonl", "parquet")
+FIELDS = ("id", "source", "label", "by", "confidence", "time")
+#: In the column `by`: the model, the only person of a project without names, the source itself.
+MODEL, PERSON, SOURCE = "model", "person", "source"
+
+Row = tuple[str, str, str, str, float | None, str | None]
+
+
+def rows(project: Project, predictions: Predictions | None) -> list[Row]:
+    """A row for every item that has a class, given or, with `predictions`, predicted."""
+    found: list[Row] = []
+    for index, (item, source) in enumerate(
+        zip(project.catalogue.ids, project.catalogue.sources, strict=True)
+    ):
+        given = project.state.labels.get(item)
+        if given is not None:
+            by = SOURCE if given.via == "source" else given.annotator or PERSON
+            found.append((item, source, given.label, by, None, given.time))
+        elif predictions is not None:
+            name = predictions.classes[predictions.codes[index]]
+            confidence = round(float(predictions.confidence[index]), 4)
+            found.append((item, source, name, MODEL, confidence, None))
+    return found
+
+
+def written(found: Sequence[Row], kind: str) -> bytes:
+    """Rows as a file of a format."""
+    if kind == "csv":
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(FIELDS)
+        writer.writerows(["" if value is None else value for value in row] for row in found)
+        return buffer.getvalue().encode("utf-8", "replace")
+    if kind == "jsonl":
+        lines = (
+            json.dumps(dict(zip(FIELDS, row, strict=True)), ensure_ascii=False) for row in found
+        )
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    if kind == "parquet":
+        arrow = extra("pyarrow", "parquet", "writing Parquet")
+        parquet = extra("pyarrow.parquet", "parquet", "writing Parquet")
+        kinds = [arrow.string()] * 4 + [arrow.float64(), arrow.string()]
+        columns = list(zip(*found, strict=True)) or [()] * len(FIELDS)
+        table = arrow.table(
+            [arrow.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)],
+            names=list(FIELDS),
+        )
+        sink = io.BytesIO()
+        parquet.write_table(table, sink)
+        return sink.getvalue()
+    raise InputError(f"format is {kind!r}: expected {', '.join(FORMATS)}")
+
+
+def read(content: bytes, name: str) -> list[dict[str, Any]]:
+    """The rows of a file that was exported before, or of one like it: id or source, and label."""
+    kind = name.rpartition(".")[2].lower()
+    try:
+        if kind == "parquet":
+            parquet = extra("pyarrow.parquet", "parquet", "reading Parquet")
+            found = parquet.read_table(io.BytesIO(content)).to_pylist()
+        elif kind == "jsonl":
+            found = [json.loads(line) for line in content.decode("utf-8-sig").split("\n") if line]
+        elif kind == "csv":
+            text = io.StringIO(content.decode("utf-8-sig"), newline="")
+            found = list(csv.DictReader(text, strict=True))
+        else:
+            raise InputError(f"{name} is of no known kind: expected .csv, .jsonl or .parquet")
+    except InputError:
+        raise
+    except (ValueError, OSError, csv.Error) as error:
+        raise InputError(f"{name} cannot be read as {kind}: {error}") from None
+    for number, row in enumerate(found, start=1):
+        if not isinstance(row, dict) or not (row.get("id") or row.get("source")):
+            raise InputError(f"row {number} of {name} has no id and no source: export has both")
+    return found
+
+
+@dataclass(frozen=True)
+class Imported:
+    """How many rows were taken in, and why the others were not."""
+
+    imported: int
+    unchanged: int
+    unknown: int
+    predictions: int
+
+
+def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
+    """Record labels of a file: an event for each class, person and time, all on disk or none told.
+
+    Rows by the model are left out: it predicts anew. Rows are recognised by id, else by source.
+    """
+    by_source = dict(zip(project.catalogue.sources, project.catalogue.ids, strict=True))
+    groups: dict[tuple[str, str, str | None], list[str]] = {}
+    seen: set[str] = set()
+    unchanged = unknown = predictions = 0
+    for row in found:
+        label, by, time = row.get("label"), str(row.get("by") or PERSON), row.get("time") or None
+        if by == MODEL or label is None or str(label) == "":
+            predictions += 1
+            continue
+        item = str(row.get("id") or "")
+        if item not in project.index:
+            item = by_source.get(str(row.get("source") or ""), "")
+        if not item or item in seen:
+            unknown += 1
+            continue
+        seen.add(item)
+        name = "" if by == PERSON else SOURCE if by == SOURCE else check_name(by)
+        held = project.state.labels.get(item)
+        if held is not None and (held.label, held.annotator) == (str(label), name):
+            unchanged += 1
+            continue
+        groups.setdefault((str(label), name, None if time is None else str(time)), []).append(item)
+    for label, name, time in groups:
+        make_class(project, label)
+        data: dict[str, Any] = {
+            "items": groups[label, name, time],
+            "label": label,
+            "via": "source" if name == SOURCE else "import",
+            "by": "" if name == SOURCE else name,
+        }
+        project.record(Event("label", data | ({} if time is None else {"at": time})))
+    return Imported(sum(map(len, groups.values())), unchanged, unknown, predictions)
+
+
+def take_in_known(project: Project) -> int:
+    """Record the labels that the source itself gives, of items that the log says nothing about."""
+    groups: dict[str, list[str]] = {}
+    for item, label in project.catalogue.known.items():
+        if project.state.version.get(item, 0) == 0:
+            groups.setdefault(label, []).append(item)
+    for label, items in groups.items():
+        make_class(project, label)
+        project.record(Event("label", {"items": items, "label": label, "via": "source"}))
+    return sum(map(len, groups.values()))
+
+
+def make_class(project: Project, name: str) -> None:
+    """A class with the first free key, if it is not there."""
+    if name not in project.state.classes:
+        free = [key for key in KEYS if key not in project.state.classes.values()]
+        project.record(Event("class", {"name": name} | ({"key": free[0]} if free else {})))

@@ -1,0 +1,187 @@
+"""Opening a project: read the source, embed it, join neighbours; with progress to look at."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from poise.data.datasets import datasets
+from poise.errors import InputError, PoiseError
+from poise.studio.catalogue import Catalogue, read_catalogue
+from poise.studio.exchange import make_class, read, take_in, take_in_known
+from poise.studio.preparing import Begin, prepare
+from poise.studio.project import Project
+from poise.studio.store import EventStore
+
+#: Items shown while the rest is prepared, and reasons listed for those that could not be read.
+FEW = 8
+REASONS = 100
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to label, and how it is read and compared. See ``poise label --help``."""
+
+    name: str
+    folder: Path | None = None
+    column: str | None = None
+    key: str | None = None
+    label_column: str | None = None
+    use_labels: bool = True
+    embedding: str | None = None
+    k: int = 20
+    classes: tuple[str, ...] = ()
+    labels: Path | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Path:
+        """The project's folder: ``NAME.poise`` where poise was started, if none was given."""
+        if self.folder is not None:
+            return self.folder
+        path = Path(self.name)
+        return Path(f"{path.resolve().name if path.exists() else self.name}.poise")
+
+    def check(self) -> None:
+        """Say what can be seen to be wrong before a page opens."""
+        path = Path(self.name)
+        if not path.exists() and self.name not in datasets and not self.name.startswith("-"):
+            known = ", ".join(sorted(datasets))
+            if path.suffix or "/" in self.name or "-mod" not in self.name:
+                raise InputError(
+                    f"there is no {self.name}: give a folder of images, a .csv, .tsv, .jsonl, "
+                    f".parquet, .npy or .npz file, or a data set's name ({known})"
+                )
+        if self.labels is not None and not self.labels.is_file():
+            raise InputError(f"there is no file {self.labels} to import labels from")
+
+
+@dataclass
+class Step:
+    """One part of the work."""
+
+    name: str
+    began: float
+    done: int = 0
+    total: int = 0
+    ended: float | None = None
+
+    def shown(self) -> dict[str, Any]:
+        """Share done and seconds left, as far as that is known."""
+        share = 1.0 if self.ended else self.done / self.total if self.total else None
+        left = None
+        if share and not self.ended and share < 1:
+            left = (time.monotonic() - self.began) * (1 / share - 1)
+        return {"name": self.name, "share": share, "left": left}
+
+
+class Opening:
+    """A project that is opened by a thread of its own.
+
+    Attributes
+    ----------
+    steps : what was begun so far
+    catalogue : the items, once they are read
+    project, error : how it ended
+    """
+
+    def __init__(self, source: Source, begin: Begin = lambda name: lambda done, total: None) -> None:
+        self.source, self._begin = source, begin
+        self.steps: list[Step] = []
+        self.catalogue: Catalogue | None = None
+        self.project: Project | None = None
+        self.error: Exception | None = None
+        self.ended = threading.Event()
+
+    def start(self, then: Callable[[], None] = lambda: None) -> None:
+        """Begin; `then` is called when it has ended, well or not."""
+
+        def work() -> None:
+            try:
+                self.project = self.open()
+            except Exception as error:  # noqa: BLE001 - said by whoever waits for the end
+                self.error = error
+            self.ended.set()
+            then()
+
+        threading.Thread(target=work, name="poise-opening", daemon=True).start()
+
+    def open(self) -> Project:
+        """The project, when everything is there."""
+        source = self.source
+        catalogue = read_catalogue(
+            source.name,
+            column=source.column,
+            key=source.key,
+            label_column=source.label_column,
+            use_labels=source.use_labels,
+            remembered=source.place / "items.npz",
+            progress=self.begin("reading"),
+        )
+        if len(catalogue) < 3:
+            raise InputError(f"{source.name} has {len(catalogue)} items: three or more are needed")
+        self.catalogue = catalogue
+        features, graph = prepare(
+            catalogue, source.place, embedding=source.embedding, k=source.k, begin=self.begin
+        )
+        self.begin("ready")
+        store = EventStore(source.place / "events.db")
+        try:
+            project = Project(catalogue, features, graph, store)
+        except PoiseError:
+            store.close()
+            raise
+        try:
+            self._begin_log(project)
+        except PoiseError:
+            project.close()
+            raise
+        self.steps[-1].ended = time.monotonic()
+        return project
+
+    def _begin_log(self, project: Project) -> None:
+        from poise.studio.events import Event
+
+        for name in self.source.classes:
+            make_class(project, name)
+        take_in_known(project)
+        if self.source.labels is not None:
+            take_in(project, read(self.source.labels.read_bytes(), self.source.labels.name))
+        for name, value in self.source.settings.items():
+            if project.state.settings[name] != value:
+                project.record(Event("setting", {"name": name, "value": value}))
+
+    def begin(self, name: str) -> Callable[[int, int], None]:
+        """A step, on the terminal and on the page."""
+        report = self._begin(name)
+        now = time.monotonic()
+        if self.steps:
+            self.steps[-1].ended = now
+        step = Step(name, now)
+        self.steps.append(step)
+
+        def progress(done: int, total: int) -> None:
+            step.done, step.total = done, total
+            report(done, total)
+
+        return progress
+
+    def shown(self) -> dict[str, Any]:
+        """What the page shows meanwhile."""
+        catalogue = self.catalogue
+        return {
+            "name": Path(self.source.name).name or self.source.name,
+            "steps": [step.shown() for step in list(self.steps)],
+            "found": None
+            if catalogue is None
+            else {
+                "items": len(catalogue),
+                "kind": catalogue.kind,
+                "few": list(catalogue.ids[:FEW]),
+                "unreadable": len(catalogue.unreadable),
+                "reasons": [f"{name}: {why}" for name, why in catalogue.unreadable[:REASONS]],
+            },
+            "error": None if self.error is None else str(self.error),
+        }

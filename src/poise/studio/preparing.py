@@ -1,0 +1,175 @@
+"""From items to a graph, kept in the project's folder so that a second start costs a read.
+
+``features.npy`` and ``graph.npz`` can be made again from the source; ``project.toml`` says what
+they were made of.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Graph, __version__, embed, embeddings, knn_graph
+from poise.data.embeddings.items import Images, Items
+from poise.data.embeddings.registry import write_array
+from poise.errors import GraphError, InputError
+from poise.graph.storage import read_graph, write_graph
+from poise.studio.catalogue import Catalogue
+from poise.studio.reading import DAMAGED, clean, keep_whole, said
+
+#: Numbers an item from which on principal components are taken.
+MANY = 128
+#: Embeddings for which the small grey copies of image files are enough.
+OF_PIXELS = frozenset({"raw", "pca", "hog", "vae"})
+#: Embeddings so quick that the cache for all projects is not worth its room.
+QUICK = frozenset({"raw", "pca", "tfidf"})
+
+#: Begins a step: name -> report(done, total).
+Begin = Callable[[str], Callable[[int, int], None]]
+Features = npt.NDArray[np.float32]
+
+
+def prepare(
+    catalogue: Catalogue, folder: Path, *, embedding: str | None, k: int, begin: Begin
+) -> tuple[Features, Graph]:
+    """Embed the items and join neighbours, or load what an earlier run made of the same items.
+
+    Parameters
+    ----------
+    folder : of the project
+    embedding : raw, pca, tfidf, ...; by the kind of the items if None
+    k : neighbours of an item; all others if there are fewer
+
+    Returns
+    -------
+    features : (n, d) float32
+    graph : of n nodes, with these features
+    """
+    n = len(catalogue)
+    if n < 3:
+        raise InputError(f"{catalogue.name} has {n} items: three or more are needed")
+    name = embedding or suited(catalogue)
+    embeddings.factory(name)  # an unknown name costs no work
+    k = min(k, n - 1)
+    made: dict[str, Any] = {
+        "source": catalogue.source or catalogue.name,
+        "embedding": name,
+        "k": k,
+        "fingerprint": _fingerprint(catalogue, name),
+    }
+    if catalogue.column is not None:
+        made["column"] = catalogue.column
+    before = read_about(folder)
+
+    report = begin("embedding")
+    features = None
+    if before.get("fingerprint") == made["fingerprint"]:
+        features = _kept_features(folder / "features.npy", n, before.get("features"))
+    if features is None:
+        features = _embedded(catalogue, name, report)
+        before = {}
+        keep_whole(folder / "features.npy", lambda file: write_array(file, features))
+    report(n, n)
+    made["features"] = _digest(features)
+    if not before:
+        _write_about(folder, made)  # so that what comes next may be interrupted
+
+    report = begin("joining neighbours")
+    graph = None
+    if before.get("k") == k:
+        graph = _kept_graph(folder / "graph.npz", features, before.get("graph"))
+    if graph is None:
+        graph = knn_graph(features, k=k)
+        _keep_graph(folder / "graph.npz", graph)
+    report(n, n)
+    made["graph"] = graph.fingerprint
+    if before != made:
+        _write_about(folder, made)
+    return features, graph
+
+
+def suited(catalogue: Catalogue) -> str:
+    """An embedding for items of a kind, when nobody said which."""
+    if catalogue.kind == "text":
+        return "tfidf"
+    if isinstance(catalogue.items, Images):
+        return "pca"
+    return "pca" if np.asarray(catalogue.items[0]).size > MANY else "raw"
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What ``project.toml`` says: source, column, embedding, k, and what tells the files apart.
+
+    Empty if there is no such file, or it is damaged.
+    """
+    try:
+        return tomllib.loads((folder / "project.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _write_about(folder: Path, about: dict[str, Any]) -> None:
+    lines = ["# Written by poise. All here but events.db, the answers, can be made again."]
+    lines += [f"{name} = {_toml(value)}" for name, value in about.items()]
+    text = "\n".join(lines) + "\n"
+    keep_whole(folder / "project.toml", lambda file: file.write(text.encode()))
+
+
+def _toml(value: str | int) -> str:
+    """Text as JSON writes it, which TOML reads, but for half characters and one that it forbids."""
+    text = json.dumps(clean(value) if isinstance(value, str) else value, ensure_ascii=False)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _fingerprint(catalogue: Catalogue, embedding: str) -> str:
+    """Hash of what features depend on; a new version may compute them otherwise."""
+    version = ".".join(__version__.split(".")[:2])
+    parts = f"poise {version}\n{embedding}\n{catalogue.fingerprint}"
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def _embedded(catalogue: Catalogue, name: str, report: Callable[[int, int], None]) -> Features:
+    items: Items = catalogue.items
+    if catalogue.pixels is not None and name in OF_PIXELS:
+        items = catalogue.pixels
+    return embed(
+        items, name, cached=name not in QUICK, report=lambda done, total, note: report(done, total)
+    )
+
+
+def _digest(features: Features) -> str:
+    return hashlib.sha256(np.ascontiguousarray(features).data).hexdigest()
+
+
+def _kept_features(path: Path, n: int, digest: object) -> Features | None:
+    """The features that were kept, if they are whole."""
+    try:
+        with path.open("rb") as file:
+            features = np.load(file, allow_pickle=False)
+    except (*DAMAGED, MemoryError):
+        return None
+    good = isinstance(features, np.ndarray) and features.dtype == np.float32 and features.ndim == 2
+    return features if good and len(features) == n and _digest(features) == digest else None
+
+
+def _kept_graph(path: Path, features: Features, fingerprint: object) -> Graph | None:
+    """The graph that was kept, if it is whole."""
+    try:
+        _, parts = read_graph(path)
+        graph = Graph(**parts | {"features": features})
+    except (GraphError, MemoryError):
+        return None
+    return graph if graph.fingerprint == fingerprint else None
+
+
+def _keep_graph(path: Path, graph: Graph) -> None:
+    """Without the features, which have a file of their own."""
+    with said(path):
+        write_graph(
+            path, graph.fingerprint, graph.weights, None, None, graph.construction, graph.spacing
+        )

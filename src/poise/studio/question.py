@@ -1,0 +1,128 @@
+"""One question: which node, what the model thinks of it, and why it is asked."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Graph, Learner
+from poise.errors import PoolExhausted
+from poise.linalg.status import Floats, Ints
+
+#: Labelled items shown beside a question.
+NEIGHBOURS = 4
+#: Items of a grid, the one that is asked included.
+ALIKE = 12
+#: Two classes nearer than this in probability: the model wavers, and an answer decides.
+WAVERS = 0.2
+
+
+@dataclass(frozen=True)
+class Question:
+    """A node to ask about.
+
+    Attributes
+    ----------
+    node : its number
+    guess, confidence : the most likely class and its probability; None without labels
+    known_less : share of the candidates of which less is known; 0 for the least known of all
+    decides : whether two classes are close, rather than all of them far
+    nearest : labelled nodes, the nearest first
+    alike : nodes that the model believes to be of the same class, this one first, the nearest next
+    explored : how much of the pool the labels speak about: the mean norm of the scores
+    codes : (n,) the most likely class of every node at this moment, None without labels
+    """
+
+    node: int
+    guess: Any = None
+    confidence: float | None = None
+    known_less: float | None = None
+    decides: bool = False
+    nearest: tuple[int, ...] = ()
+    alike: tuple[int, ...] = ()
+    explored: float | None = None
+    codes: npt.NDArray[np.int32] | None = None
+
+    @property
+    def explained(self) -> bool:
+        """Whether there is more to it than the node."""
+        return self.guess is not None
+
+
+def ask(learner: Learner, features: Floats) -> Question | None:
+    """The question that the learner wants to put, now pending; None if nothing is left."""
+    values = learner.values if learner.labels else None
+    scores = learner.snapshot().scores if learner.labels else None
+    try:
+        (node,) = learner.ask().tolist()
+    except PoolExhausted:
+        return None
+    return _explained(learner, features, node, values, scores)
+
+
+def ask_about(learner: Learner, features: Floats, node: int) -> Question:
+    """The question about a given node, now pending."""
+    values = learner.values if learner.labels else None
+    scores = learner.snapshot().scores if learner.labels else None
+    learner.pend(node)
+    return _explained(learner, features, node, values, scores)
+
+
+def _explained(
+    learner: Learner,
+    features: Floats,
+    node: int,
+    values: Floats | None,
+    scores: Floats | None,
+) -> Question:
+    if values is None or scores is None:
+        return Question(node, alike=_alike(learner.graph, features, node, None, set()))
+    guess = learner.events[-1].guess or tuple(_shares(scores[node]))
+    labelled = np.fromiter(learner.labels, dtype=np.int64)
+    nearest = labelled[np.argsort(_away(features, labelled, node), kind="stable")[:NEIGHBOURS]]
+    best, *others = np.argsort(guess)[::-1].tolist()
+    candidates = values[np.isfinite(values)]
+    value = values[node]
+    codes = scores.argmax(axis=1).astype(np.int32)
+    return Question(
+        node,
+        learner.classes[best],
+        min(max(float(guess[best]), 0.0), 1.0),
+        float((candidates > value).mean()) if np.isfinite(value) else None,
+        bool(others) and guess[best] - guess[others[0]] < WAVERS,
+        tuple(nearest.tolist()),
+        _alike(learner.graph, features, node, codes, set(labelled.tolist())),
+        float(np.minimum(np.linalg.norm(scores, axis=1), 1.0).mean()),
+        codes,
+    )
+
+
+def _shares(row: Floats) -> list[float]:
+    total = float(row.sum())
+    return [float(x) / total if total > 0 else 1.0 / len(row) for x in row]
+
+
+def _alike(
+    graph: Graph,
+    features: Floats,
+    node: int,
+    codes: npt.NDArray[np.int32] | None,
+    labelled: set[int],
+) -> tuple[int, ...]:
+    """The nearest unlabelled ones of the neighbours and their neighbours, of the same class."""
+    W = graph.weights
+    near = W.indices[W.indptr[node] : W.indptr[node + 1]]
+    further = [W.indices[W.indptr[i] : W.indptr[i + 1]] for i in near]
+    found = np.unique(np.concatenate([near, *further])).astype(np.int64)
+    found = np.array([i for i in found.tolist() if i != node and i not in labelled], dtype=np.int64)
+    if codes is not None:
+        found = found[codes[found] == codes[node]]
+    nearest = found[np.argsort(_away(features, found, node), kind="stable")[: ALIKE - 1]]
+    return (node, *nearest.tolist())
+
+
+def _away(features: Floats, nodes: Ints, node: int) -> Floats:
+    """Squared distances of some nodes to one."""
+    difference = np.asarray(features[nodes], dtype=np.float64) - features[node]
+    return np.asarray((difference * difference).sum(axis=1))

@@ -1,0 +1,439 @@
+"""Image files: found, read once, remembered and shown. A bad one is left out, with the reason."""
+
+import hashlib
+import io
+import json
+import os
+import stat
+import threading
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.npyio import NpzFile
+
+from poise.data.embeddings.items import extra
+from poise.data.sources import PICTURES
+from poise.errors import DataError, PoiseError
+
+#: Letters of a hash: enough that two of a million items never share them by chance.
+ID_LETTERS = 20
+#: Side of the grey square that is kept of every image.
+SIDE = 64
+#: Images with shorter sides are shown in their own size.
+SMALL = 64
+#: Sides from which on an image without transparency is sent as JPEG.
+PHOTOGRAPH = 256
+#: Bytes of a file, and pixels of an image that is unpacked beside others, at most.
+LARGEST, LARGE = 1 << 30, 25_000_000
+#: Whole numbers up to this would be black beside 255: they are stretched.
+DARK = 31
+#: Seconds between two reports.
+PACE = 0.05
+#: Changes when what is kept of an image does.
+FORMAT = "poise items 1"
+
+#: What reading a damaged file of NumPy's can raise.
+DAMAGED = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error)
+
+Progress = Callable[[int, int], None]
+Pixels = npt.NDArray[np.uint8]
+T = TypeVar("T")
+
+
+class UnreadableError(PoiseError):
+    """Why a file is of no use, as the end of a sentence: "it is empty"."""
+
+
+@dataclass(frozen=True)
+class File:
+    """An image file as it was when it was read.
+
+    Attributes
+    ----------
+    name : its path below the root, with slashes
+    size, changed : bytes, and when it was written, in nanoseconds
+    hash : of its bytes
+    id : of the item; empty if it was not seen before
+    """
+
+    name: str
+    size: int
+    changed: int
+    hash: str
+    id: str = ""
+
+
+def paced(progress: Progress, total: int) -> Callable[[int], None]:
+    """A report that may be called for every item: it passes on one in a while, and the last."""
+    last = float("-inf")
+
+    def report(done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= PACE or done == total:
+            last = now
+            progress(done, total)
+
+    return report
+
+
+def clean(text: str) -> str:
+    """Text that can be written as UTF-8: a file's name need not be."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+def content_id(content: bytes | memoryview) -> str:
+    """What an item is known by: the hash of its bytes."""
+    return hashlib.sha256(content).hexdigest()[:ID_LETTERS]
+
+
+@contextmanager
+def said(path: Path) -> Iterator[None]:
+    """What keeps a file of the project from being written, as what to do about it."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"Could not write {path}: {error.strerror or error}. Free some space, or choose "
+            "another folder with --project."
+        ) from None
+
+
+def keep_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file of the project, whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with said(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("wb") as file:
+                write(file)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+class _Quiet:
+    """Pillow says nothing while any thread is in here: of a bad file people are told otherwise.
+
+    `warnings.catch_warnings` alone is not for threads: whoever leaves first would bring the
+    warnings back for all.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._before.__exit__(None, None, None)
+
+
+_quiet = _Quiet()
+_alone = threading.Lock()
+
+
+# Finding ------------------------------------------------------------------------------------------
+
+
+def find_images(root: Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names of all images below a folder, in the order of their paths; and what may not be read.
+
+    Links to folders are not followed: what they hold is read where it lies, or lies outside.
+    """
+    names: list[str] = []
+    refused: list[tuple[str, str]] = []
+
+    def unlisted(error: OSError) -> None:
+        name = Path(error.filename).relative_to(root).as_posix()
+        refused.append((name, f"it may not be listed ({error.strerror})"))
+
+    for place, folders, files in os.walk(root, onerror=unlisted):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        here = Path(place)
+        below = here.relative_to(root).as_posix()
+        prefix = "" if below == "." else f"{below}/"
+        for name in folders:
+            if (here / name).is_symlink():
+                _refuse_outside(root, prefix + name, refused)
+        for name in files:
+            if name.startswith(".") or Path(name).suffix.lower() not in PICTURES:
+                continue
+            if not (here / name).is_symlink() or not _refuse_outside(root, prefix + name, refused):
+                names.append(prefix + name)
+    names.sort(key=lambda name: name.split("/"))
+    return names, sorted(refused)
+
+
+def _refuse_outside(root: Path, name: str, refused: list[tuple[str, str]]) -> bool:
+    try:
+        located(root, name)
+    except UnreadableError as error:
+        refused.append((name, str(error)))
+        return True
+    return False
+
+
+def located(root: Path, name: str) -> Path:
+    """The file itself, links followed, if it lies below `root`, which is itself without links."""
+    try:
+        place = (root / name).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):  # links in a circle; a name with a zero in it
+        raise UnreadableError("there is no such file") from None
+    if not place.is_relative_to(root):
+        raise UnreadableError("it leads out of the folder")
+    return place
+
+
+def load_file(root: Path, name: str) -> tuple[bytes, int]:
+    """The bytes of a file below `root`, and when they were written."""
+    # Between looking where a link leads and opening it, another may take its place; and a pipe
+    # would keep whoever opens it waiting.
+    flags = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC")
+    how = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags)
+    place = located(root, name)
+    try:
+        with os.fdopen(os.open(place, how), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise UnreadableError("it is no file")
+            if about.st_size > LARGEST:
+                raise UnreadableError(f"it has {about.st_size / 1e9:.1f} GB")
+            return file.read(), about.st_mtime_ns
+    except OSError as error:
+        raise UnreadableError(f"it may not be read ({error.strerror or error})") from None
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What an earlier run kept, so that a file that did not change is not read again.
+
+    Attributes
+    ----------
+    files : as they were
+    pixels : (n, SIDE, SIDE) of these
+    """
+
+    files: tuple[File, ...] = ()
+    pixels: Pixels = field(default_factory=lambda: np.empty((0, SIDE, SIDE), dtype=np.uint8))
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Name of a file -> its place."""
+        return {file.name: row for row, file in enumerate(self.files)}
+
+    def unchanged(self, root: Path, name: str) -> File | None:
+        """The file, if it is still as it was."""
+        if name not in self.rows:
+            return None
+        file = self.files[self.rows[name]]
+        try:
+            about = (root / name).stat()
+        except OSError:
+            return None
+        same = (about.st_size, about.st_mtime_ns) == (file.size, file.changed)
+        return file if same and stat.S_ISREG(about.st_mode) else None
+
+    def id_of(self, name: str, content: str) -> str:
+        """The id that a file had when it held the same."""
+        file = self.files[self.rows[name]] if name in self.rows else None
+        return file.id if file is not None and file.hash == content else ""
+
+    @classmethod
+    def recall(cls, path: Path | None) -> "Memory":
+        """What `keep` wrote; nothing if there is no such file, or it is damaged."""
+        if path is None or not path.is_file():
+            return cls()
+        try:
+            with path.open("rb") as handle, NpzFile(handle, allow_pickle=False) as stored:
+                if str(stored["format"]) != FORMAT:
+                    return cls()
+                rows = json.loads(stored["files"].tobytes())
+                pixels = np.asarray(stored["pixels"])
+            files = tuple(File(*row) for row in rows)
+            kinds = {tuple(map(type, row)) for row in rows}
+            whole = kinds <= {(str, int, int, str, str)} and pixels.dtype == np.uint8
+        except (*DAMAGED, MemoryError):
+            return cls()
+        return cls(files, pixels) if whole and pixels.shape == (len(files), SIDE, SIDE) else cls()
+
+    def keep(self, path: Path, files: Sequence[File], pixels: Pixels) -> None:
+        """Write what the next run need not read, unless it is there already."""
+        if tuple(files) == self.files:
+            return
+        # As JSON, which holds names that are no UTF-8 too.
+        rows = [(file.name, file.size, file.changed, file.hash, file.id) for file in files]
+        encoded = np.frombuffer(json.dumps(rows).encode(), dtype=np.uint8)
+        arrays: dict[str, Any] = {"format": np.array(FORMAT), "files": encoded, "pixels": pixels}
+        keep_whole(path, lambda file: np.savez(file, **arrays))
+
+
+def read_images(
+    root: Path, names: Sequence[str], memory: Memory, progress: Progress
+) -> tuple[list[File], Pixels, list[tuple[str, str]]]:
+    """Every file once: its hash and a small grey copy.
+
+    Returns
+    -------
+    files : those that are images, in the order of `names`
+    pixels : (n, SIDE, SIDE) of these
+    refused : names of the others, and why
+    """
+    extra("PIL.Image", "app", "reading images")
+    report = paced(progress, len(names))
+    found: list[File | str | None] = [memory.unchanged(root, name) for name in names]
+    if tuple(found) == memory.files:
+        report(len(names))
+        return list(memory.files), memory.pixels, []
+    pixels = np.empty((len(names), SIDE, SIDE), dtype=np.uint8)
+    unknown = []
+    for i, file in enumerate(found):
+        if isinstance(file, File):
+            pixels[i] = memory.pixels[memory.rows[file.name]]
+        else:
+            unknown.append(i)
+
+    def read(i: int) -> File | str:
+        try:
+            content, changed = load_file(root, names[i])
+            pixels[i] = _used(content, ("L", (2 * SIDE, 2 * SIDE)), _grey)
+        except UnreadableError as error:
+            return str(error)
+        digest = content_id(content)
+        return File(names[i], len(content), changed, digest, memory.id_of(names[i], digest))
+
+    done = len(names) - len(unknown)
+    report(done)
+    with _quiet, ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 1)) as pool:
+        # In parts, so that a million files are no million tasks and an interruption ends it soon.
+        for start in range(0, len(unknown), 512):
+            part = unknown[start : start + 512]
+            for i, outcome in zip(part, pool.map(read, part), strict=True):
+                found[i] = outcome
+                done += 1
+                report(done)
+    files = [file for file in found if isinstance(file, File)]
+    refused = [(names[i], why) for i, why in enumerate(found) if isinstance(why, str)]
+    if refused:
+        pixels = pixels[[isinstance(file, File) for file in found]]
+    return files, pixels, refused
+
+
+# Showing ------------------------------------------------------------------------------------------
+
+
+def shown_file(content: bytes, size: int) -> tuple[str, bytes]:
+    """Media type and bytes of a picture of an image file, at most `size` pixels a side."""
+    return _used(content, ("RGB", (size, size)), lambda picture: _encoded(picture, size))
+
+
+def shown_numbers(values: npt.NDArray[Any], size: int) -> tuple[str, bytes]:
+    """The same of numbers: (height, width), (height, width, 1) or (height, width, 3)."""
+    pillow = extra("PIL.Image", "app", "showing images")
+    values = values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values
+    return _encoded(pillow.fromarray(_stretched(values)), size)
+
+
+def _used(content: bytes, draft: tuple[str, tuple[int, int]], use: Callable[[Any], T]) -> T:
+    """What `use` makes of an image: upright, L, RGB or RGBA.
+
+    A JPEG is decoded in a mode and no larger than `draft` says, where that is quicker.
+    """
+    pillow = extra("PIL.Image", "app", "reading images")
+    operations = import_module("PIL.ImageOps")
+    if not content:
+        raise UnreadableError("it is empty (0 bytes)")
+    try:
+        with _quiet, pillow.open(io.BytesIO(content)) as picture, _turn(picture, draft):
+            picture.load()
+            with suppress(Exception):  # damaged notes of the camera: it stays as it lies
+                operations.exif_transpose(picture, in_place=True)
+            return use(_eight_bits(picture))
+    except (pillow.DecompressionBombError, MemoryError):
+        raise UnreadableError("it has too many pixels") from None
+    except pillow.UnidentifiedImageError:
+        raise UnreadableError("it is no image, or damaged at its beginning") from None
+    except Exception:  # whatever a decoder makes of damaged bytes, the remedy is the same
+        raise UnreadableError("it is damaged or cut short") from None
+
+
+def _turn(picture: Any, draft: tuple[str, tuple[int, int]]) -> AbstractContextManager[Any]:
+    """Large images one after another: several at once need more memory than many machines have."""
+    picture.draft(*draft)
+    return _alone if picture.width * picture.height > LARGE else nullcontext()
+
+
+def _eight_bits(picture: Any) -> Any:
+    """In L, RGB or, if some of it is transparent, RGBA."""
+    if picture.mode == "F" or picture.mode.startswith("I"):
+        pillow = import_module("PIL.Image")
+        return pillow.fromarray(_stretched(np.asarray(picture)))
+    if picture.has_transparency_data:
+        return picture.convert("RGBA")
+    if picture.mode in ("L", "RGB"):
+        return picture
+    return picture.convert("L" if picture.mode == "1" else "RGB")
+
+
+def _grey(picture: Any) -> Pixels:
+    """The image in SIDE x SIDE pixels; what is transparent is white, as on paper."""
+    square = (SIDE, SIDE)
+    if picture.mode == "RGBA":
+        pillow = import_module("PIL.Image")
+        paper = pillow.new("RGBA", square, "white")
+        return np.asarray(pillow.alpha_composite(paper, picture.resize(square)).convert("L"))
+    return np.asarray(picture.convert("L").resize(square, reducing_gap=3.0))
+
+
+def _encoded(picture: Any, size: int) -> tuple[str, bytes]:
+    if max(picture.size) >= SMALL:
+        picture.thumbnail((size, size))
+    if picture.mode == "RGBA" and picture.getextrema()[3] == (255, 255):
+        picture = picture.convert("RGB")
+    buffer = io.BytesIO()
+    if picture.mode == "RGBA" or max(picture.size) <= PHOTOGRAPH:
+        picture.save(buffer, format="PNG", compress_level=1)
+        return "image/png", buffer.getvalue()
+    picture.save(buffer, format="JPEG", quality=90)
+    return "image/jpeg", buffer.getvalue()
+
+
+def _stretched(values: npt.NDArray[Any]) -> Pixels:
+    """Numbers as bytes.
+
+    Whole numbers lose their lowest bits, as few as need be: cameras count to 255, 4,095 or 65,535.
+    Others are stretched, the least to black and the largest to white; what is no number is white.
+    """
+    if values.dtype.kind in "ui" and values.size and values.min() >= 0:
+        top = int(values.max())
+        shift = next(bits for bits in (0, 4, 8, 16, 24, 32, 48, 56) if top >> bits <= 255)
+        if top > DARK:
+            return np.ascontiguousarray(values >> shift).astype(np.uint8)
+    numbers = values.astype(np.float64) / 2  # halves: the largest less the least stays finite
+    good = np.isfinite(numbers)
+    low, high = (numbers[good].min(), numbers[good].max()) if good.any() else (0.0, 0.0)
+    share = (np.where(good, numbers, high) - low) / (high - low or 1.0)
+    return np.asarray(np.rint(255 * share), dtype=np.uint8)

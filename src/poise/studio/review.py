@@ -1,0 +1,164 @@
+"""The table of all items: filtered, sorted, a page at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poise.errors import InputError
+from poise.linalg.status import Ints
+from poise.studio.project import Predictions, Project
+from poise.studio.state import State
+
+SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious")
+SORTS = ("order", "confidence", "-confidence", "suspicion", "time")
+#: Rows of a page at most.
+LIMIT = 500
+#: A label that the others speak against by more than this is suspicious.
+SUSPICIOUS = 0.5
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which rows, in which order."""
+
+    show: str = "all"
+    label: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    sort: str = "order"
+    text: str = ""
+    offset: int = 0
+    limit: int = 100
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Wanted":
+        """From an address's parameters."""
+        try:
+            wanted = cls(
+                query.get("show", "all"),
+                query.get("class", ""),
+                float(query.get("from", 0)),
+                float(query.get("to", 1)),
+                query.get("sort", "order"),
+                query.get("text", "").lower(),
+                int(query.get("offset", 0)),
+                int(query.get("limit", 100)),
+            )
+        except ValueError:
+            raise InputError("from, to, offset and limit must be numbers") from None
+        for name, value, known in (("show", wanted.show, SHOWS), ("sort", wanted.sort, SORTS)):
+            if value not in known:
+                raise InputError(f"{name} is {value!r}: expected one of {', '.join(known)}")
+        if not (0 <= wanted.offset and 1 <= wanted.limit <= LIMIT):
+            raise InputError(f"offset must be 0 or more, limit from 1 to {LIMIT}")
+        return wanted
+
+
+def review(
+    project: Project,
+    wanted: Wanted,
+    predictions: Predictions | None,
+    suspicion: Mapping[str, float] | None,
+) -> dict[str, Any]:
+    """One page of the table. `suspicion` None: not known yet."""
+    state, catalogue = project.state, project.catalogue
+    against = suspicion or {}
+    chosen = _chosen(project, state, wanted, predictions, against)
+    page = chosen[wanted.offset : wanted.offset + wanted.limit]
+    rows = []
+    for index in page.tolist():
+        item = catalogue.ids[index]
+        given = state.labels.get(item)
+        known = predictions is not None
+        rows.append(
+            {
+                "item": item,
+                "index": index,
+                "source": catalogue.sources[index],
+                "label": given.label if given else None,
+                "by": given.annotator if given else None,
+                "time": given.time if given else None,
+                "guess": predictions.classes[predictions.codes[index]] if known else None,
+                "confidence": round(float(predictions.confidence[index]), 4) if known else None,
+                "suspicion": against.get(item) if given else None,
+                "state": _standing(state, item, known),
+                "version": state.version.get(item, 0),
+            }
+        )
+    return {"total": len(chosen), "rows": rows, "judged": suspicion is not None}
+
+
+def _standing(state: State, item: str, known: bool) -> str:
+    if item in state.labels:
+        return "labelled"
+    if item in state.unsure:
+        return "unsure"
+    if item in state.skipped:
+        return "skipped"
+    return "predicted" if known else "unknown"
+
+
+def _chosen(
+    project: Project,
+    state: State,
+    wanted: Wanted,
+    predictions: Predictions | None,
+    against: Mapping[str, float],
+) -> Ints:
+    """Numbers of the items, in order."""
+    n, index = len(project.catalogue), project.index
+
+    def mask(items: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        found = np.zeros(n, dtype=bool)
+        found[[index[item] for item in items if item in index]] = True
+        return found
+
+    labelled = mask(state.labels)
+    keep = np.ones(n, dtype=bool)
+    match wanted.show:
+        case "labelled":
+            keep = labelled
+        case "predicted":
+            keep = ~labelled
+        case "unsure" | "skipped":
+            keep = mask(getattr(state, wanted.show))
+        case "suspicious":
+            keep = mask(item for item, share in against.items() if share > SUSPICIOUS)
+    if predictions is not None and (wanted.low > 0 or wanted.high < 1):
+        sure = predictions.confidence
+        keep &= labelled | ((sure >= wanted.low) & (sure <= wanted.high))
+    if wanted.label:
+        same = mask(item for item, given in state.labels.items() if given.label == wanted.label)
+        if predictions is not None and wanted.label in predictions.classes:
+            code = predictions.classes.index(wanted.label)
+            same |= ~labelled & (predictions.codes == code)
+        keep &= same
+    found = np.flatnonzero(keep)
+    if wanted.text:
+        names = project.catalogue.sources
+        found = np.array([i for i in found if wanted.text in names[i].lower()], dtype=np.int64)
+    return _sorted(project, state, found, wanted, predictions, against)
+
+
+def _sorted(
+    project: Project,
+    state: State,
+    found: Ints,
+    wanted: Wanted,
+    predictions: Predictions | None,
+    against: Mapping[str, float],
+) -> Ints:
+    ids = project.catalogue.ids
+    sort = "suspicion" if wanted.show == "suspicious" and wanted.sort == "order" else wanted.sort
+    if sort in ("confidence", "-confidence") and predictions is not None:
+        sure = predictions.confidence[found]
+        return found[np.argsort(sure if sort == "confidence" else -sure, kind="stable")]
+    if sort == "suspicion":
+        shares = np.array([against.get(ids[i], -1.0) for i in found])
+        return found[np.argsort(-shares, kind="stable")]
+    if sort == "time":
+        newest = np.array([state.version.get(ids[i], 0) for i in found])
+        return found[np.argsort(-newest, kind="stable")]
+    return found

@@ -1,0 +1,41 @@
+"""How questions are chosen, as far as a person may say: names, defaults and checks."""
+
+import math
+from typing import Any
+
+from poise.active.acquisition.registry import acquisitions
+from poise.errors import InputError
+
+#: Name -> value as long as nobody said otherwise.
+DEFAULTS: dict[str, Any] = {
+    # What is worth asking.
+    "acquisition": "norm",
+    # Decay of the model that decides; None is the paper's schedule, which falls with the answers.
+    "tau": None,
+    # Items that may be asked about; None for all.
+    "only": None,
+    # How many people are asked about every item.
+    "overlap": 1,
+}
+
+
+def check_setting(name: str, value: Any) -> None:
+    """Refuse what the model would not understand."""
+    match name:
+        case "acquisition":
+            if value not in acquisitions:
+                known = ", ".join(sorted(acquisitions))
+                raise InputError(f"there is no acquisition {value!r}: expected one of {known}")
+        case "tau":
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if value is not None and not (number and math.isfinite(value) and value >= 0):
+                raise InputError(f"tau is {value!r}: expected a number, 0 or more, or nothing")
+        case "only":
+            texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+            if value is not None and not (texts and value):
+                raise InputError("only must be a list of items' ids, or nothing")
+        case "overlap":
+            if type(value) is not int or not 1 <= value <= 100:
+                raise InputError(f"overlap is {value!r}: expected a whole number from 1 to 100")
+        case _:
+            raise InputError(f"there is no setting {name!r}: expected {', '.join(DEFAULTS)}")

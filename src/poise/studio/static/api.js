@@ -1,0 +1,128 @@
+// Talking to the server. Whatever is written goes through an outbox that survives a reload: the
+// client's id makes a second arrival harmless.
+
+const RETRY = [300, 1000, 3000];
+
+let who = "";
+export const setAnnotator = (name) => { who = name; };
+
+export class Refused extends Error {
+  constructor(status, body) {
+    super(body.error ?? `the server answered ${status}`);
+    Object.assign(this, { status, body });
+  }
+}
+
+function withName(path) {
+  if (!who) return path;
+  return `${path}${path.includes("?") ? "&" : "?"}annotator=${encodeURIComponent(who)}`;
+}
+
+async function answered(response) {
+  const body = await response.json();
+  if (!response.ok) throw new Refused(response.status, body);
+  return body;
+}
+
+export async function get(path) {
+  const response = await fetch(withName(path));
+  const body = await answered(response);
+  return response.status === 202 ? Object.assign(body, { preparing: true }) : body;
+}
+
+export async function post(path, body) {
+  return answered(await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(who ? { ...body, annotator: who } : body),
+  }));
+}
+
+export async function bytes(path) {
+  const response = await fetch(path);
+  if (response.status === 202) return null;
+  if (!response.ok) throw new Refused(response.status, await response.json());
+  return response.arrayBuffer();
+}
+
+export async function upload(path, file) {
+  return answered(await fetch(`${path}?name=${encodeURIComponent(file.name)}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/octet-stream" },
+    body: file,
+  }));
+}
+
+export function uniqueId() {
+  // randomUUID is only there in secure contexts: not over plain HTTP from another machine.
+  const words = crypto.getRandomValues(new Uint32Array(4));
+  return [...words].map((word) => word.toString(16).padStart(8, "0")).join("");
+}
+
+export class Outbox {
+  // `on` gets: sending(), done(response, entry), refused(error, entry), offline().
+  constructor(place, on) {
+    this.place = place;
+    this.on = on;
+    this.entries = [];
+    this.running = null;
+  }
+
+  // What a page before this one could not send any more.
+  resume() {
+    try {
+      this.entries = JSON.parse(localStorage.getItem(this.place)) ?? [];
+    } catch {
+      this.entries = [];
+    }
+    return this.run();
+  }
+
+  get length() {
+    return this.entries.length;
+  }
+
+  add(path, body) {
+    this.entries.push({ path, body: who ? { ...body, annotator: who } : body });
+    this.keep();
+    return this.run();
+  }
+
+  keep() {
+    try {
+      if (this.entries.length) localStorage.setItem(this.place, JSON.stringify(this.entries));
+      else localStorage.removeItem(this.place);
+    } catch {
+      // Without storage nothing survives a reload; it is still sent.
+    }
+  }
+
+  run() {
+    this.running ??= this.sendAll().finally(() => { this.running = null; });
+    return this.running;
+  }
+
+  async sendAll() {
+    for (let attempt = 0; this.entries.length;) {
+      const entry = this.entries[0];
+      this.on.sending();
+      try {
+        const response = await post(entry.path, entry.body);
+        this.entries.shift();
+        this.keep();
+        attempt = 0;
+        this.on.done(response, entry);
+      } catch (error) {
+        if (error instanceof Refused && error.status !== 503) {
+          this.entries.shift();
+          this.keep();
+          await this.on.refused(error, entry);
+        } else {
+          this.on.offline();
+          await new Promise((done) => { setTimeout(done, RETRY[Math.min(attempt, RETRY.length - 1)]); });
+          attempt += 1;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// The map's pieces of page: built from what they are given, they know nothing of the map.
+
+const number = new Intl.NumberFormat("en-GB");
+
+export const counted = (n) => `${number.format(n)} ${n === 1 ? "item" : "items"}`;
+
+export function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+export function button(className, text, work) {
+  const made = element("button", className, text);
+  made.type = "button";
+  made.addEventListener("click", work);
+  return made;
+}
+
+// One of several: real radio buttons in a row.
+export function segments(title, name, choices, chosen, work) {
+  const group = element("fieldset", "map-segments");
+  group.append(element("legend", "map-unseen", title));
+  for (const [value, text] of choices) {
+    const label = element("label");
+    const input = element("input");
+    Object.assign(input, { type: "radio", name, value, checked: value === chosen });
+    input.addEventListener("change", () => work(value));
+    label.append(input, element("span", "", text));
+    group.append(label);
+  }
+  return group;
+}
+
+// A class as Studio shows it everywhere: key, colour, name.
+export function tag({ key, colour, name }) {
+  const dot = element("span", "map-dot");
+  dot.style.background = colour;
+  return [key ? element("kbd", "", key) : element("span"), dot, element("span", "map-name", name)];
+}
+
+// Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one, or shows
+// only it; `filter(null)` shows all.
+export function fillLegend(legend, title, rows, filter) {
+  const place = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
+  const { scrollTop, scrollLeft } = legend.querySelector(".map-rows") ?? { scrollTop: 0, scrollLeft: 0 };
+  const head = element("div", "map-head");
+  const all = button("map-all", "Show all", () => filter(null));
+  all.disabled = rows.every((row) => row.shown);
+  head.append(element("h2", "", title), all);
+  const list = element("div", "map-rows");
+  list.append(...rows.map((row) => {
+    const made = button("map-row", undefined, (event) => filter(row.group, event.shiftKey));
+    made.setAttribute("aria-pressed", String(row.shown));
+    made.title = "Hide or show; with Shift, show only this";
+    made.append(...tag(row), element("span", "map-count", number.format(row.count)));
+    return made;
+  }));
+  legend.setAttribute("aria-label", `${title}: press to hide or show`);
+  legend.replaceChildren(head, list);
+  list.scrollTop = scrollTop;
+  list.scrollLeft = scrollLeft;
+  legend.querySelectorAll("button")[place]?.focus();
+}
+
+// The bar under a lasso: `label(name)`, `restrict()` and `cancel()`.
+export function fillBar(bar, total, labelled, classes, { label, restrict, cancel }) {
+  const words = element("p");
+  const also = labelled ? `, ${number.format(labelled)} already labelled` : "";
+  words.append(element("b", "", counted(total)), `${also}. `);
+  words.append(classes.length ? "Label as…" : "There is no class yet: press n on the label screen to name one.");
+  const choices = element("div", "map-choices");
+  choices.append(...classes.map((one) => {
+    const made = button("map-choice", undefined, () => label(one.name));
+    made.append(...tag(one));
+    return made;
+  }));
+  const others = element("div", "map-others");
+  const leave = button("", "Cancel ", cancel);
+  leave.append(element("kbd", "", "Esc"));
+  others.append(button("", "Ask only here", restrict), leave);
+  const problem = element("p", "map-problem");
+  problem.setAttribute("role", "alert");
+  bar.replaceChildren(words, choices, others, problem);
+}
+
+// What is known of an item, in a line: its label, or the guess and how sure it is.
+export function known({ label, guess, confidence }) {
+  if (label != null) return `${label} · labelled`;
+  if (guess == null) return "no label, no guess yet";
+  const share = confidence == null ? "" : ` · ${Math.round(100 * confidence)}%`;
+  return `no label · probably ${guess}${share}`;
+}
+
+// Beside the point at (left, top), on the side where there is room.
+export function placeCard(card, left, top, size) {
+  const { offsetWidth: wide, offsetHeight: tall } = card;
+  const gap = 16;
+  const x = left + gap + wide <= size.width ? left + gap : left - gap - wide;
+  const y = Math.min(Math.max(top - tall / 2, 8), size.height - tall - 8);
+  card.style.transform = `translate(${Math.max(x, 8).toFixed(0)}px, ${Math.max(y, 8).toFixed(0)}px)`;
+}

@@ -1,0 +1,248 @@
+// The map's picture: a canvas that draws the points as a camera sees them, the marks above it that follow, and
+// the answer to what is where. It knows positions and colours, but not what the points stand for.
+
+import * as geometry from "./geometry.js";
+import { element } from "./map-parts.js";
+import { makePlain, makeWebgl } from "./map-points.js";
+
+const SETTLE = 150; // milliseconds, as the next one
+const GLIDE = 120;
+const FARTHEST = 0.5;
+const CLOSEST = 2000;
+const FRAMES = 240;
+const SVG = "http://www.w3.org/2000/svg";
+
+export class View {
+  // `fresh(canvas)` is called with every new canvas, `moved()` when the camera begins to move and `settled()`
+  // when it has stopped.
+  constructor(plot, { webgl, fresh, moved, settled }) {
+    Object.assign(this, { plot, fresh, moved, settled });
+    this.camera = { x: 0, y: 0, scale: 1 };
+    this.size = null;
+    this.frameTimes = [];
+    this.handled = 0; // script time of events since the last frame
+    this.marks = new Map();
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("class", "map-lasso");
+    svg.setAttribute("aria-hidden", "true");
+    this.outline = document.createElementNS(SVG, "polygon");
+    svg.append(this.outline);
+    plot.prepend(svg);
+    this.makeCanvas(webgl);
+    this.setPoints(new Float32Array());
+    this.dress(geometry.dress("label", geometry.noValues(0), new Uint8Array(3), new Set(), []), [0, 0, 0]);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(plot);
+  }
+
+  close() {
+    this.closed = true;
+    this.observer.disconnect();
+    clearTimeout(this.settling);
+    cancelAnimationFrame(this.asked);
+    this.renderer.close();
+  }
+
+  // A new canvas each time: one that was asked for WebGL in vain cannot be a plain one.
+  makeCanvas(webgl) {
+    const canvas = element("canvas");
+    const renderer = webgl ? makeWebgl(canvas) : makePlain(canvas);
+    if (!renderer) {
+      this.makeCanvas(false);
+      return;
+    }
+    this.canvas?.remove();
+    this.plot.prepend(canvas);
+    Object.assign(this, { canvas, renderer });
+    canvas.addEventListener("webglcontextlost", () => this.loseWebgl());
+    this.fresh(canvas);
+  }
+
+  // The graphics card was taken away: the plain canvas goes on at the same place.
+  loseWebgl() {
+    if (this.closed || this.renderer.name !== "webgl") return;
+    this.makeCanvas(false);
+    this.renderer.points(this.points);
+    this.renderer.dress(this.dressed);
+    this.resize();
+  }
+
+  setPoints(points) {
+    this.points = points;
+    this.grid = geometry.makeGrid(points);
+    this.box = geometry.bounds(points);
+    this.renderer.points(points);
+  }
+
+  dress(dressed, ground) {
+    Object.assign(this, { dressed, ground });
+    this.renderer.dress(dressed);
+    this.schedule();
+  }
+
+  // `part` follows the point `index`, and is hidden if that is null.
+  mark(part, index) {
+    this.marks.set(part, index);
+    this.schedule();
+  }
+
+  // A closed line above the points, in their own units: x0, y0, x1, y1, ...
+  setLine(line) {
+    this.line = line;
+    this.schedule();
+  }
+
+  // Camera -------------------------------------------------------------------------------------------
+
+  resize() {
+    const { width, height } = this.plot.getBoundingClientRect();
+    if (!width || !height || this.closed) return;
+    const before = this.size;
+    this.size = { width, height };
+    this.ratio = Math.min(devicePixelRatio || 1, 2);
+    this.canvas.width = Math.round(width * this.ratio);
+    this.canvas.height = Math.round(height * this.ratio);
+    if (!before) this.camera = geometry.fitted(this.box, this.size);
+    else this.camera.scale *= Math.min(width / before.width, height / before.height);
+    // A canvas is empty after a change of size: drawn at once, it does not flicker.
+    this.draw();
+  }
+
+  // Not so far out that the points are a dot, and never off them.
+  limited({ x, y, scale }) {
+    const { left, right, low, high } = this.box;
+    const whole = geometry.fitted(this.box, this.size).scale;
+    return {
+      x: Math.min(Math.max(x, left), right),
+      y: Math.min(Math.max(y, low), high),
+      scale: Math.min(Math.max(scale, FARTHEST * whole), CLOSEST * whole),
+    };
+  }
+
+  look(camera) {
+    this.gliding = null;
+    this.camera = this.limited(camera);
+    this.moved();
+    this.move();
+  }
+
+  pan(right, down) {
+    const { x, y, scale } = this.camera;
+    this.look({ x: x - right / scale, y: y + down / scale, scale });
+  }
+
+  zoom(factor, left, top) {
+    this.look(geometry.magnified(this.camera, this.size, factor, left, top));
+  }
+
+  // The same in a short ride rather than a jump, unless the person wants no motion.
+  glide(camera) {
+    const from = this.camera;
+    const to = this.limited(camera);
+    this.look(from);
+    const start = performance.now();
+    const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : GLIDE;
+    this.gliding = (now) => {
+      const share = length ? Math.min(Math.max((now - start) / length, 0), 1) : 1;
+      const scale = from.scale * (to.scale / from.scale) ** share;
+      // Along the scale, not the time: what should stay in place does.
+      const way = to.scale === from.scale ? share : (1 - from.scale / scale) / (1 - from.scale / to.scale);
+      this.camera = { x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y), scale };
+      if (share === 1) this.gliding = null;
+      this.move();
+    };
+  }
+
+  glideBy(right, down) {
+    const { x, y, scale } = this.camera;
+    this.glide({ x: x - right / scale, y: y + down / scale, scale });
+  }
+
+  glideZoom(factor) {
+    this.glide(geometry.magnified(this.camera, this.size, factor, this.size.width / 2, this.size.height / 2));
+  }
+
+  fit() {
+    this.glide(geometry.fitted(this.box, this.size));
+  }
+
+  fitAtOnce() {
+    if (this.size) this.camera = geometry.fitted(this.box, this.size);
+    this.schedule();
+  }
+
+  // While it moves the plain canvas draws a part; a moment after, everything.
+  move() {
+    this.moving = true;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      this.moving = false;
+      this.schedule();
+      this.settled();
+    }, SETTLE);
+    this.schedule();
+  }
+
+  // Frames -------------------------------------------------------------------------------------------
+
+  schedule() {
+    this.asked ??= requestAnimationFrame((now) => {
+      this.asked = null;
+      this.gliding?.(now);
+      this.draw();
+    });
+  }
+
+  draw() {
+    if (!this.size || this.closed) return;
+    const start = performance.now();
+    const { camera, size, ratio, ground, moving, dressed } = this;
+    const magnification = camera.scale / geometry.fitted(this.box, size).scale;
+    const labelled = dressed.order.length - dressed.small;
+    const radii = geometry.radii(dressed.shown.length, labelled, size, magnification);
+    this.renderer.draw({ camera, size, ratio, ground, moving, radii });
+    for (const [part, index] of this.marks) this.place(part, index);
+    this.drawLine();
+    this.frameTimes.push(performance.now() - start + this.handled);
+    this.handled = 0;
+    if (this.frameTimes.length > FRAMES) this.frameTimes.shift();
+  }
+
+  place(part, index) {
+    part.hidden = index == null || index >= this.dressed.shown.length;
+    if (part.hidden) return;
+    const [left, top] = this.at(index);
+    part.style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
+  }
+
+  drawLine() {
+    const line = this.line ?? [];
+    if (!line.length && !this.lined) return;
+    this.lined = line.length > 0;
+    const corners = [];
+    for (let k = 0; k < line.length; k += 2) {
+      const [left, top] = geometry.toScreen(this.camera, this.size, line[k], line[k + 1]);
+      corners.push(`${left.toFixed(1)},${top.toFixed(1)}`);
+    }
+    this.outline.setAttribute("points", corners.join(" "));
+  }
+
+  // What is where ------------------------------------------------------------------------------------
+
+  // Pixels of the plot, from its top left corner.
+  at(index) {
+    return geometry.toScreen(this.camera, this.size, this.points[2 * index], this.points[2 * index + 1]);
+  }
+
+  under(left, top) {
+    return geometry.toMap(this.camera, this.size, left, top);
+  }
+
+  hit(left, top, reach) {
+    return geometry.nearest(this.grid, ...this.under(left, top), reach / this.camera.scale, this.dressed.shown);
+  }
+
+  inside(polygon) {
+    return geometry.inside(this.points, polygon, this.dressed.shown);
+  }
+}

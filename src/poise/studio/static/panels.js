@@ -1,0 +1,239 @@
+// What stands beside the item: the classes, progress, reasons, settings, the small map.
+
+import { bytes, get } from "./api.js";
+import { content, drawing, element } from "./content.js";
+
+const number = new Intl.NumberFormat("en-GB");
+const COLOURS = 12;
+const SMALL_MAP = 4000; // points drawn on the small map
+const LARGEST_SMALL_MAP = 200000; // items up to which it is worth loading their places
+
+export const at = (id) => document.getElementById(id);
+export const colour = (place) => `var(--c${place % COLOURS})`;
+export const count = (value) => number.format(value);
+export const percent = (share) => `${share > 0 && share < 0.1 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
+
+export function showClasses(state, chosen) {
+  const most = Math.max(1, ...state.classes.map((one) => one.count));
+  at("class-list").replaceChildren(...state.classes.map((one, place) => {
+    const button = element("button", "class");
+    button.type = "button";
+    button.style.setProperty("--c", colour(place));
+    button.style.setProperty("--share", `${(100 * one.count) / most}%`);
+    if (one.name === state.question?.label) button.setAttribute("aria-current", "true");
+    button.append(
+      element("kbd", "", one.key || " "),
+      element("span", "dot"),
+      element("span", "name", one.name),
+      element("span", "count", count(one.count)),
+    );
+    button.title = one.name;
+    button.addEventListener("click", () => chosen(one.name));
+    const row = element("li");
+    row.append(button);
+    return row;
+  }));
+}
+
+export function showProgress(state, audit) {
+  const { progress } = state;
+  const parts = [];
+  if (progress.explored !== null) {
+    parts.push(line("Explored", percent(progress.explored), "How much of the pool the labels speak about: the mean strength of the scores."));
+  }
+  const changes = progress.course.slice(1);
+  if (changes.length > 1) {
+    const last = changes.at(-1)[2];
+    parts.push(line("Changed by the last answer", percent(last), "Share of the items whose predicted class changed."));
+    parts.push(curve(changes.map(([, , changed]) => changed)));
+  }
+  if (state.unsure) parts.push(line("Unsure", count(state.unsure), "Set aside; listed in Review."));
+  if (state.skipped) parts.push(line("Skipped", count(state.skipped), "Asked again later."));
+  if (progress.audit) {
+    const { n, right, interval, since } = progress.audit;
+    parts.push(line("Accuracy, audited", `${percent(interval[0])} to ${percent(interval[1])}`, "95% interval"));
+    parts.push(element("p", "quiet", `${right} of ${n} random items were right${since ? `; ${count(since)} labels since` : ""}.`));
+  } else {
+    parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
+  }
+  if (progress.advice) parts.push(element("p", "advice", progress.advice));
+  const button = element("button", "", "");
+  button.type = "button";
+  button.append(element("kbd", "", "a"), " Audit");
+  button.disabled = state.answers === 0;
+  button.addEventListener("click", audit);
+  parts.push(button);
+  at("progress-body").replaceChildren(...parts);
+}
+
+function line(name, value, title) {
+  const row = element("p", "fact");
+  row.title = title;
+  row.append(element("span", "quiet", name), element("b", "", value));
+  return row;
+}
+
+function curve(values) {
+  const most = Math.max(...values, 1e-9);
+  const points = values.map((value, place) => `${((200 * place) / (values.length - 1)).toFixed(1)},${(38 - (36 * value) / most).toFixed(1)}`);
+  const made = drawing(200, 40, [["polyline", { points: points.join(" "), fill: "none", stroke: "currentColor", "stroke-width": "1.5" }]],
+    `Share of items whose class changed, over ${values.length} answers`);
+  made.setAttribute("class", "curve");
+  made.setAttribute("preserveAspectRatio", "none");
+  return made;
+}
+
+export function showReason(state) {
+  const { question } = state;
+  const nearest = at("nearest");
+  if (!question?.guess || question.purpose === "audit") {
+    at("reason").textContent = !question ? "" : reasonWithoutGuess(question, state);
+    nearest.replaceChildren();
+    return;
+  }
+  const less = question.known_less;
+  const rank = less === null ? "" : less < 0.0005 ? " Nothing is known less." : ` Of ${percent(less)} of the others even less is known.`;
+  at("reason").textContent = (question.decides
+    ? "To decide: two classes are close here."
+    : "To explore: the labels so far say little about it.") + rank;
+  nearest.replaceChildren(...question.nearest.map(({ item, label }) => {
+    const frame = element("figure");
+    frame.append(element("figcaption", "", label));
+    content(item, state.kind, 160).then((shown) => frame.prepend(shown));
+    return frame;
+  }));
+}
+
+function reasonWithoutGuess(question, state) {
+  if (question.purpose === "audit") return "Drawn at random, to measure how often the model is right. Its guess is not shown.";
+  if (question.label) return `You called it ${question.label}. Press another key to change that, → to go on.`;
+  return state.answers ? "Its reasons are being computed." : "It lies in the middle of a crowd: a good first question.";
+}
+
+let acquisitions = null;
+export async function showSettings(state, set) {
+  const body = at("settings-body");
+  if (!at("settings").open) return;
+  acquisitions ??= (await get("/api/choices")).acquisitions;
+  const { acquisition, tau } = state.settings;
+  const choose = element("select");
+  for (const [name, words] of Object.entries(acquisitions)) {
+    const option = element("option", "", name);
+    option.value = name;
+    option.title = words;
+    option.selected = name === acquisition;
+    choose.append(option);
+  }
+  choose.addEventListener("change", () => set("acquisition", choose.value));
+  const automatic = element("input");
+  automatic.type = "checkbox";
+  automatic.checked = tau === null;
+  const slider = element("input");
+  Object.assign(slider, { type: "range", min: -6, max: 0, step: 0.5, value: tau ? Math.log10(tau) : -3, disabled: tau === null });
+  const shown = element("output", "quiet", tau === null ? "the paper's schedule" : tau.toExponential(0));
+  automatic.addEventListener("change", () => set("tau", automatic.checked ? null : 1e-3));
+  slider.addEventListener("input", () => { shown.textContent = (10 ** slider.value).toExponential(0); });
+  slider.addEventListener("change", () => set("tau", 10 ** Number(slider.value)));
+  body.replaceChildren(
+    labelled("Acquisition", choose),
+    element("p", "quiet", acquisitions[acquisition] ?? ""),
+    labelled("Exploring less and less, as in the paper", automatic),
+    labelled("Decay tau: more explores, less decides", slider, shown),
+  );
+}
+
+function labelled(words, ...controls) {
+  const label = element("label", "", words);
+  label.append(...controls);
+  return label;
+}
+
+// The small map: places of a sample of the items, the labelled ones in their colours, a ring at the
+// question. Labels cost no computing, so nothing waits for it.
+const small = { points: null, labels: [], asked: 0, busy: false };
+
+export async function showSmallMap(state) {
+  const canvas = at("small-map");
+  canvas.hidden = state.items > LARGEST_SMALL_MAP || canvas.offsetParent === null && !at("why-details").open;
+  if (canvas.hidden || small.busy) return;
+  if (small.points && small.asked === state.answers) {
+    drawSmallMap(canvas, state);
+    return;
+  }
+  small.busy = true;
+  try {
+    small.points ??= new Float32Array(await bytes("/api/map/points?layout=pca"));
+    small.asked = state.answers;
+    small.labels = (await get("/api/map/labels")).labels;
+  } catch {
+    return; // a picture less, nothing more
+  } finally {
+    small.busy = false;
+  }
+  drawSmallMap(canvas, state);
+}
+
+function drawSmallMap(canvas, state) {
+  const { points } = small;
+  const style = getComputedStyle(canvas);
+  const scale = window.devicePixelRatio || 1;
+  canvas.width = canvas.clientWidth * scale;
+  canvas.height = canvas.clientHeight * scale;
+  const pen = canvas.getContext("2d");
+  const half = Math.min(canvas.width, canvas.height) / 2 - 8 * scale;
+  const place = (index) => [canvas.width / 2 + half * points[2 * index], canvas.height / 2 - half * points[2 * index + 1]];
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.fillStyle = style.getPropertyValue("--dot");
+  const every = Math.max(1, Math.floor(state.items / SMALL_MAP));
+  for (let index = 0; index < state.items; index += every) {
+    const [x, y] = place(index);
+    pen.fillRect(x, y, scale, scale);
+  }
+  for (const [index, code] of small.labels) {
+    const [x, y] = place(index);
+    pen.fillStyle = style.getPropertyValue(`--c${code % COLOURS}`);
+    pen.beginPath();
+    pen.arc(x, y, 3 * scale, 0, 7);
+    pen.fill();
+  }
+  if (state.question) {
+    const [x, y] = place(state.question.index);
+    pen.strokeStyle = style.getPropertyValue("--text");
+    pen.lineWidth = 2 * scale;
+    pen.beginPath();
+    pen.arc(x, y, 7 * scale, 0, 7);
+    pen.stroke();
+  }
+}
+
+export function showPreparing(found) {
+  at("prepare-name").textContent = found.name;
+  at("prepare-problem").textContent = found.error ?? "";
+  const names = ["reading", "embedding", "joining neighbours", "ready"];
+  at("steps").replaceChildren(...names.map((name) => {
+    const step = found.steps.find((one) => one.name === name);
+    const row = element("li");
+    const bar = element("progress");
+    bar.max = 1;
+    bar.setAttribute("aria-label", name);
+    if (!step) bar.value = 0;
+    else if (step.share !== null) bar.value = step.share;
+    const left = step?.left ? `about ${duration(step.left)} left` : step?.share === 1 ? "done" : step ? "…" : "";
+    row.append(element("span", "", name), bar, element("span", "quiet", left));
+    return row;
+  }));
+  if (!found.found) return;
+  const { items, kind, unreadable, reasons, few } = found.found;
+  at("found").textContent = `${count(items)} ${{ image: "images", text: "texts", vector: "vectors" }[kind]}`
+    + (unreadable ? `, ${count(unreadable)} could not be read` : "");
+  at("unreadable").hidden = !unreadable;
+  at("unreadable").querySelector("summary").textContent = "See why";
+  at("unreadable").querySelector("ul").replaceChildren(...reasons.map((why) => element("li", "", why)));
+  if (!at("few").childElementCount) {
+    for (const item of few) content(item, kind, 160).then((shown) => at("few").append(shown));
+  }
+}
+
+function duration(seconds) {
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
+}

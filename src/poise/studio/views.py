@@ -1,0 +1,168 @@
+"""What the page is told, as plain data."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from poise.studio.asker import NEW_CLASS, NO_ANSWER
+from poise.studio.progress import progress
+from poise.studio.project import Project
+from poise.studio.question import Question
+
+#: Earlier answers that the page can walk back through.
+BACK = 500
+#: Labelled items on the small map.
+DOTS = 5_000
+LAYOUTS = {"pca": "Principal components", "eigenmaps": "Neighbourhoods"}
+
+
+def summary(project: Project, annotator: str) -> dict[str, Any]:
+    """All that the label screen shows, with the question that is open, if it is known by now."""
+    question = project.question(annotator)
+    state = project.state
+    counts = Counter(found.label for found in state.labels.values())
+    settings = dict(state.settings)
+    only = settings.pop("only")
+    return {
+        "project": project.catalogue.name,
+        "kind": project.catalogue.kind,
+        "items": len(project.catalogue),
+        "unreadable": len(project.catalogue.unreadable),
+        "answers": len(state.labels),
+        "unsure": len(state.unsure),
+        "skipped": len(state.skipped),
+        "classes": [
+            {"name": name, "key": key, "count": counts[name]} for name, key in state.classes.items()
+        ],
+        "undoable": state.undoable(annotator) is not None,
+        "settings": settings,
+        "only": None if only is None else len(only),
+        "last": state.last,
+        "people": len(state.open),
+        "queue": len(project.asker.waiting),
+        "exhausted": question is None and project.asker.exhausted,
+        "question": None if question is None else asked(project, question, annotator),
+        "progress": progress(state),
+    }
+
+
+def asked(project: Project, question: Question, annotator: str) -> dict[str, Any]:
+    """One question."""
+    state, ids = project.state, project.catalogue.ids
+    item = ids[question.node]
+    held = state.open.get(annotator)
+    purpose = held.purpose if held is not None and held.item == item else "question"
+    given = state.labels.get(item)
+    guess, confidence = question.guess, question.confidence
+    explained = project.asker.explained(question.node) is not None
+    if purpose == "audit":
+        # What an audit measures is what would be exported, not the model that decides.
+        future = project.predictions()
+        predictions = future.result() if future.done() else None
+        guess = confidence = None
+        if predictions is not None:
+            guess = predictions.classes[predictions.codes[question.node]]
+            confidence = float(predictions.confidence[question.node])
+        explained = explained and future.done()
+    return {
+        "item": item,
+        "index": question.node,
+        "source": project.catalogue.sources[question.node],
+        "version": state.version.get(item, 0),
+        "purpose": purpose,
+        "label": None if given is None else given.label,
+        "guess": guess,
+        "confidence": None if confidence is None else round(confidence, 4),
+        "known_less": question.known_less,
+        "decides": question.decides,
+        "explained": explained,
+        "nearest": [
+            {"item": ids[node], "label": state.labels[ids[node]].label}
+            for node in question.nearest
+            if ids[node] in state.labels
+        ],
+        "alike": [
+            {"item": ids[node], "version": state.version.get(ids[node], 0)}
+            for node in question.alike
+        ],
+    }
+
+
+def ahead(project: Project, annotator: str, seconds: float) -> dict[str, Any]:
+    """What follows each possible answer to this person's question, or what is asked in any case."""
+    held = project.state.open.get(annotator)
+    node = None if held is None else project.index.get(held.item)
+    if node is None:
+        return {"item": None, "answers": {}, "queue": []}
+
+    def ready() -> bool | None:
+        moved_on = project.state.open.get(annotator) != held
+        return True if moved_on or project.asker.ahead(node) or project.asker.waiting else None
+
+    project.asker.wait(ready, seconds)
+    found = project.asker.ahead(node) or {}
+    names = {NEW_CLASS: "new", NO_ANSWER: "none"}
+    shown = {
+        answer: asked(project, question, annotator)
+        for answer, question in found.items()
+        if question is not None
+    }
+    return {
+        "item": project.catalogue.ids[node],
+        "answers": {a: shown[a] for a in shown if a not in names},
+        **{name: shown.get(answer) for answer, name in names.items()},
+        "queue": [asked(project, question, annotator) for question in project.asker.waiting],
+    }
+
+
+def history(project: Project, annotator: str) -> dict[str, Any]:
+    """What this person has answered, oldest first: each item once, at its last answer."""
+    items: dict[str, str] = {}
+    for event in project.state.done:
+        if event.annotator == annotator and len(event.items) == 1:
+            items.pop(event.items[0], None)
+            items[event.items[0]] = event.kind
+    return {"items": list(items)[-BACK:]}
+
+
+def map_values(project: Project) -> bytes | None:
+    """Three arrays, see docs/labelling.md; None while the model computes."""
+    future = project.predictions()
+    if not future.done():
+        return None
+    predictions, state = future.result(), project.state
+    n = len(project.catalogue)
+    place = {name: code + 1 for code, name in enumerate(state.classes)}
+    labels, guesses = np.zeros((2, n), dtype="<u2")
+    known = np.zeros(n, dtype=np.uint8)
+    for item, given in state.labels.items():
+        if item in project.index:
+            labels[project.index[item]] = place[given.label]
+    if predictions is not None:
+        codes = np.array([place.get(name, 0) for name in predictions.classes], dtype="<u2")
+        guesses = codes[predictions.codes]
+        known = np.rint(255 * predictions.known).astype(np.uint8)
+    return labels.tobytes() + guesses.tobytes() + known.tobytes()
+
+
+def map_labels(project: Project) -> dict[str, Any]:
+    """Numbers of the labelled items and places of their classes: what costs no computing."""
+    place = {name: code for code, name in enumerate(project.state.classes)}
+    given = [(i, f.label) for i, f in project.state.labels.items() if i in project.index]
+    return {"labels": [[project.index[i], place[label]] for i, label in given[-DOTS:]]}
+
+
+def map_item(project: Project, index: int) -> dict[str, Any]:
+    """What the map says of one item."""
+    item = project.catalogue.ids[index]
+    given = project.state.labels.get(item)
+    future = project.predictions()
+    predictions = future.result() if future.done() else None
+    return {
+        "item": item,
+        "source": project.catalogue.sources[index],
+        "label": None if given is None else given.label,
+        "guess": None if predictions is None else predictions.classes[predictions.codes[index]],
+        "confidence": None if predictions is None else float(predictions.confidence[index]),
+    }

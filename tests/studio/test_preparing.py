@@ -1,0 +1,233 @@
+"""From items to a graph once; after that it costs a read, and damage costs the work again."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import poise
+from poise.data.embeddings import Images
+from poise.errors import DataError, InputError, UnknownNameError
+from poise.studio import preparing
+from poise.studio.catalogue import Catalogue, read_catalogue
+from poise.studio.preparing import prepare, read_about, suited
+
+FILES = ("features.npy", "graph.npz", "project.toml")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """What is computed rather than loaded."""
+    done = []
+
+    def counted(name, function):
+        def call(*arguments, **options):
+            done.append(name)
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(preparing, name, call)
+
+    counted("embed", poise.embed)
+    counted("knn_graph", poise.knn_graph)
+    return done
+
+
+def vectors(n=40, d=6, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+    return Catalogue("vectors", "vector", tuple(f"{seed}-{i}" for i in range(n)), X)
+
+
+def prepared(catalogue, folder, *, embedding=None, k=5, steps=None):
+    def begin(name):
+        told = [] if steps is None else steps.setdefault(name, [])
+        return lambda done, total: told.append((done, total))
+
+    return prepare(catalogue, folder, embedding=embedding, k=k, begin=begin)
+
+
+def same(first, second):
+    np.testing.assert_array_equal(first[0], second[0])
+    assert first[1].fingerprint == second[1].fingerprint
+    np.testing.assert_array_equal(first[1].features, second[1].features)
+    assert first[1].construction == second[1].construction
+    np.testing.assert_array_equal(first[1].spacing.scale, second[1].spacing.scale)
+
+
+def test_the_graph_of_the_features(tmp_path):
+    steps = {}
+    catalogue = vectors()
+    features, graph = prepared(catalogue, tmp_path / "x.poise", steps=steps)
+    np.testing.assert_array_equal(features, catalogue.items)
+    assert graph.fingerprint == poise.knn_graph(catalogue.items, k=5).fingerprint
+    assert list(steps) == ["embedding", "joining neighbours"]
+    assert all(told[-1] == (40, 40) for told in steps.values())
+    assert sorted(path.name for path in (tmp_path / "x.poise").iterdir()) == sorted(FILES)
+
+
+def test_a_second_start_computes_nothing(tmp_path, work):
+    first = prepared(vectors(), tmp_path)
+    assert work == ["embed", "knn_graph"]
+    stamps = [(tmp_path / name).stat().st_mtime_ns for name in FILES]
+    same(first, prepared(vectors(), tmp_path))
+    assert work == ["embed", "knn_graph"]
+    assert stamps == [(tmp_path / name).stat().st_mtime_ns for name in FILES]
+
+
+def test_other_items_another_embedding_another_k(tmp_path, work, monkeypatch):
+    prepared(vectors(), tmp_path)
+    work.clear()
+    prepared(vectors(), tmp_path, k=6)
+    assert work == ["knn_graph"], "features do not depend on k"
+    for catalogue, embedding in (
+        (vectors(seed=1), None),
+        (vectors(seed=1), "pca"),
+        (vectors(), None),
+    ):
+        work.clear()
+        features, graph = prepared(catalogue, tmp_path, embedding=embedding, k=6)
+        assert work == ["embed", "knn_graph"]
+        np.testing.assert_array_equal(features, poise.embed(catalogue.items, embedding or "raw"))
+        assert graph.fingerprint == poise.knn_graph(features, k=6).fingerprint
+    work.clear()
+    monkeypatch.setattr(preparing, "__version__", "99.0.1")
+    prepared(vectors(), tmp_path, k=6)
+    assert work == ["embed", "knn_graph"]
+    work.clear()
+    monkeypatch.setattr(preparing, "__version__", "99.0.2")
+    prepared(vectors(), tmp_path, k=6)
+    assert work == []
+
+
+def test_contents_that_change_behind_their_keys(tmp_path, work):
+    path = tmp_path / "t.csv"
+    for words in ("one two three four", "one two three five"):
+        rows = [f"{i},{word} and {word}" for i, word in enumerate(words.split())]
+        path.write_text("\n".join(["id,text", *rows]))
+        catalogue = read_catalogue(str(path), key="id")
+        prepared(catalogue, tmp_path / "p", k=2)
+    assert work == ["embed", "knn_graph"] * 2
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", ["gone", "empty", "noise", "half", "flipped", "another"])
+def test_what_is_damaged_is_made_again(tmp_path, work, name, damage):
+    first = prepared(vectors(), tmp_path)
+    other = tmp_path / "other"
+    prepared(vectors(seed=1), other)
+    path = tmp_path / name
+    content = bytearray(path.read_bytes())
+    if damage == "gone":
+        path.unlink()
+    else:
+        flipped = content.copy()
+        flipped[2 * len(content) // 3] ^= 255
+        path.write_bytes(
+            {
+                "empty": b"",
+                "noise": b"\x07" * 500,
+                "half": content[: len(content) // 2],
+                "flipped": flipped,
+                "another": (other / name).read_bytes(),
+            }[damage]
+        )
+    work.clear()
+    same(first, prepared(vectors(), tmp_path))
+    assert "knn_graph" in work
+    if name == "graph.npz":
+        assert work == ["knn_graph"]
+    work.clear()
+    same(first, prepared(vectors(), tmp_path))
+    assert work == []
+
+
+@pytest.mark.parametrize("step", ["features.npy", "graph.npz"])
+def test_an_interruption_leaves_nothing_that_misleads(tmp_path, monkeypatch, work, step):
+    """Dead between two files, with other items next time."""
+    old = prepared(vectors(), tmp_path)
+
+    def dies(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            preparing, "_write_about" if step == "features.npy" else "_keep_graph", dies
+        )
+        with pytest.raises(KeyboardInterrupt):
+            prepared(vectors(seed=1), tmp_path)
+    same(old, prepared(vectors(), tmp_path))
+    new = prepared(vectors(seed=1), tmp_path / "fresh")
+    same(new, prepared(vectors(seed=1), tmp_path))
+
+
+def test_an_embedding_that_is_done_is_kept_when_the_rest_is_not(tmp_path, monkeypatch, work):
+    with monkeypatch.context() as patched:
+        patched.setattr(preparing, "knn_graph", lambda *a, **o: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            prepared(vectors(), tmp_path)
+    work.clear()
+    prepared(vectors(), tmp_path)
+    assert work == ["knn_graph"]
+
+
+def test_what_it_was_made_of(tmp_path):
+    path = tmp_path / 'a "b" \\ \x7f 猫🐈.csv'
+    path.write_text(
+        "text\n"
+        + "\n".join(f"some {word} here" for word in ("red", "green", "blue", "grey", "pink"))
+    )
+    folder = tmp_path / "p"
+    prepared(read_catalogue(str(path)), folder, k=20)
+    about = read_about(folder)
+    assert about["source"] == str(path)
+    assert (about["column"], about["embedding"], about["k"]) == ("text", "tfidf", 4)
+    assert read_about(tmp_path / "nothing") == {}
+
+
+def test_image_files_are_not_read_again(tmp_path, work):
+    for i in range(8):
+        values = np.random.default_rng(i).integers(0, 255, (70, 90, 3), dtype=np.uint8)
+        Image.fromarray(values).save(tmp_path / f"{i}.png")
+    catalogue = read_catalogue(str(tmp_path))
+    assert isinstance(catalogue.items, Images)
+    for path in catalogue.items.paths:
+        path.unlink()
+    for embedding, expected in ((None, "pca"), ("pca", "pca"), ("raw", "raw")):
+        features, graph = prepared(catalogue, tmp_path / "p", embedding=embedding, k=3)
+        np.testing.assert_array_equal(features, poise.embed(catalogue.pixels, expected))
+        assert graph.n_nodes == 8
+    assert work == ["embed", "knn_graph"] * 2
+
+
+def test_the_embedding_that_suits():
+    assert suited(vectors(d=128)) == "raw"
+    assert suited(vectors(d=129)) == "pca"
+    assert suited(Catalogue("t", "text", ("a",), ["word"])) == "tfidf"
+    assert suited(Catalogue("i", "image", ("a",), np.zeros((1, 12, 12)))) == "pca"
+
+
+def test_mistakes_cost_no_work(tmp_path, work):
+    with pytest.raises(InputError, match="has 2 items: three or more are needed"):
+        prepared(vectors(n=2), tmp_path)
+    with pytest.raises(UnknownNameError, match="did you mean pca"):
+        prepared(vectors(), tmp_path, embedding="pcaa")
+    assert work == []
+    assert prepared(vectors(n=3), tmp_path, k=20)[1].n_nodes == 3
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"Could not write .*features.npy: .*--project"):
+        prepared(vectors(), tmp_path / "file")
+
+
+def test_a_full_disk_says_so(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(preparing, "write_graph", full)
+    with pytest.raises(DataError, match=r"Could not write .*graph.npz: No space left.*Free some"):
+        prepared(vectors(), tmp_path)
