@@ -102,7 +102,7 @@ def test_unlabelled_components_and_isolated_nodes(request, settings, name):
         return
     asked = answer(learner, y, 8)
     assert len({*asked, *labels}) == 9
-    values = learner.acquisition(snapshot := learner._snapshot())
+    values = learner.acquisition(snapshot := learner.snapshot())
     assert np.isfinite(np.asarray(values)[snapshot.candidates]).all()
     assert (learner.predictions[list(learner.labels)] == y[list(learner.labels)]).all()
 

@@ -27,7 +27,7 @@ def asked(graph, acquisition, count, labels=None):
 
 def values_of(graph, acquisition, nodes=()):
     learner = poise.Learner(graph, dict.fromkeys(nodes, 0), acquisition=acquisition)
-    return learner.acquisition(learner._snapshot())
+    return learner.acquisition(learner.snapshot())
 
 
 def ring(points):
@@ -80,7 +80,7 @@ def test_every_graph_from_no_labels(name, kind):
     learner = poise.Learner(graph, {}, acquisition=name)
     nodes = []
     for _ in range(graph.n_nodes):
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         values = learner.acquisition(snapshot)
         assert np.isfinite(values[snapshot.candidates]).all()
         (node,) = learner.ask()
@@ -116,7 +116,7 @@ def test_memory_is_the_same_however_it_came_about(blobs, name):
     graph, _y = blobs
     acquisition = poise.acquisitions.make(name)
     learner = poise.Learner(graph, {}, acquisition=name)
-    snapshot = learner._snapshot()
+    snapshot = learner.snapshot()
 
     def values(memory, nodes):
         return acquisition(
@@ -194,7 +194,7 @@ class TestKMeansPlusPlus:
     def test_draws_in_proportion_to_squared_distances(self):
         graph = ring(np.array([[0.0], [1.0], [2.0], [3.0], [0.0]]))
         learner = poise.Learner(graph, {0: 0}, acquisition="kmeans++")
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         rng = np.random.default_rng(0)
         draws = [
             np.argmax(learner.acquisition(dataclasses.replace(snapshot, rng=rng)))
@@ -248,7 +248,7 @@ class TestTypiClust:
         typical = typicality(graph)
         learner = poise.Learner(graph, {}, acquisition=acquisition)
         for _ in range(6):
-            snapshot = learner._snapshot()
+            snapshot = learner.snapshot()
             codes = snapshot.memory.clusters.codes
             (node,) = learner.ask()
             taken = set(codes[snapshot.constrained].tolist())
@@ -265,7 +265,7 @@ class TestTypiClust:
         acquisition = poise.acquisitions.make("typiclust", batch=6, min_size=22)
         learner = poise.Learner(graph, {}, acquisition=acquisition)
         nodes = learner.ask(7)
-        sizes = np.bincount(learner._snapshot().memory.clusters.codes)
+        sizes = np.bincount(learner.snapshot().memory.clusters.codes)
         codes = acquisition.start(graph, np.zeros(0, dtype=np.int64), 0).clusters.codes
         assert np.bincount(codes)[codes[nodes[:6]]].min() >= 22
         assert sizes.size == 12  # the second round has begun
@@ -293,7 +293,7 @@ class TestProbCover:
         covered = edges[7].copy()
         for _ in range(20):
             expected = (edges & ~covered).sum(axis=1)
-            assert (learner.acquisition(learner._snapshot()) == expected).all()
+            assert (learner.acquisition(learner.snapshot()) == expected).all()
             (node,) = learner.ask()
             covered |= edges[node]
 

@@ -60,12 +60,12 @@ class TestHardCases:
     def test_coinciding_points(self, name):
         X = np.repeat([[0.0, 0.0], [5.0, 5.0]], 12, axis=0)
         learner = poise.Learner(poise.knn_graph(X, k=5), {0: "a"}, acquisition=name)
-        assert np.isfinite(learner.acquisition(learner._snapshot())).all()
+        assert np.isfinite(learner.acquisition(learner.snapshot())).all()
 
     def test_many_components(self, name):
         W = np.kron(np.eye(300), np.ones((3, 3)) - np.eye(3))
         learner = poise.Learner(poise.Graph.from_weights(W), {0: "a", 4: "b"}, acquisition=name)
-        assert np.isfinite(learner.acquisition(learner._snapshot())).all()
+        assert np.isfinite(learner.acquisition(learner.snapshot())).all()
 
 
 class TestLAND:
@@ -222,7 +222,7 @@ class TestS2:
 
     def test_a_cut_graph_is_asked_at_random(self):
         learner = poise.Learner(path_graph(10), {4: 0, 5: 1}, acquisition="s2")
-        values = learner.acquisition(learner._snapshot())
+        values = learner.acquisition(learner.snapshot())
         assert ((values >= 0) & (values < 1)).all()
         assert len(set(values.tolist())) == 10
 

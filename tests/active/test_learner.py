@@ -135,7 +135,7 @@ def test_expected_answers_are_the_average_over_all_answers(blobs):
     graph, _ = blobs
     learner = poise.Learner(graph, {0: "a", 50: "b", 100: "c"}, tau=1e-2)
     first, second = (int(i) for i in learner.ask(2))
-    snapshot = learner._snapshot()
+    snapshot = learner.snapshot()
     guesses = {event.nodes[0]: np.array(event.guess) for event in learner.events}
     total = np.zeros(graph.n_nodes)
     mean = np.zeros((graph.n_nodes, 3))
@@ -303,9 +303,9 @@ def test_tau_follows_the_number_of_answers(blobs):
     learner = poise.Learner(graph, {0: "class 0", 50: "class 1"}, tau=poise.Geometric(K=2))
     taus = []
     for _ in range(6):
-        taus.append(learner._snapshot().tau)
+        taus.append(learner.snapshot().tau)
         (i,) = learner.ask()
-        assert learner._snapshot().tau == learner.tau(len(taus))  # of the decision after this one
+        assert learner.snapshot().tau == learner.tau(len(taus))  # of the decision after this one
         learner.tell(i, f"class {y[i]}")
     assert taus == [learner.tau(n) for n in range(6)]
     assert taus[0] == 1e-3

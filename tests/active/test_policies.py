@@ -20,7 +20,7 @@ def rng(seed=0):
 
 @pytest.fixture(scope="session")
 def shown(blobs):
-    return poise.Learner(blobs[0], {})._snapshot()
+    return poise.Learner(blobs[0], {}).snapshot()
 
 
 def path_graph(n):
@@ -29,7 +29,7 @@ def path_graph(n):
 
 
 def shown_of(graph):
-    return poise.Learner(graph, {})._snapshot()
+    return poise.Learner(graph, {}).snapshot()
 
 
 VALUES = st.lists(

@@ -21,16 +21,16 @@ class TestAcquisitions:
         graph, y = blobs
         learner = learner_with(graph, y, acquisition=name)
         learner.ask(2)
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         values = learner.acquisition(snapshot)
         assert values.shape == (graph.n_nodes,)
         assert np.isfinite(values[snapshot.candidates]).all()
-        assert (snapshot.candidates == learner._snapshot().candidates).all()
+        assert (snapshot.candidates == learner.snapshot().candidates).all()
 
     def test_changes_nothing_it_is_shown(self, blobs, name):
         graph, y = blobs
         learner = learner_with(graph, y, acquisition=name)
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         scores, norms = snapshot.scores.copy(), snapshot.norms.copy()
         learner.acquisition(snapshot)
         assert (snapshot.scores == scores).all()
@@ -46,7 +46,7 @@ class TestAcquisitions:
     def test_uses_scores_is_honest(self, blobs, name):
         graph, y = blobs
         learner = learner_with(graph, y, acquisition=name)
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         learner.acquisition(snapshot)
         assert snapshot.looked_at_scores == getattr(learner.acquisition, "uses_scores", True)
 
@@ -66,7 +66,7 @@ class TestPolicies:
     @pytest.mark.parametrize("k", [1, 5, 200])
     def test_distinct_candidates(self, blobs, name, k):
         graph, y = blobs
-        snapshot = learner_with(graph, y)._snapshot()
+        snapshot = learner_with(graph, y).snapshot()
         rng = np.random.default_rng(0)
         values = np.where(snapshot.candidates, rng.integers(0, 5, 120), np.nan)
         chosen = poise.policies.make(name)(values, snapshot, k, np.random.default_rng(1))
@@ -103,7 +103,7 @@ def check_value_object(thing):
 
 def test_max_takes_the_largest():
     graph = poise.knn_graph(np.random.default_rng(0).normal(size=(50, 2)), k=5)
-    snapshot = poise.Learner(graph, {})._snapshot()
+    snapshot = poise.Learner(graph, {}).snapshot()
     values = np.arange(50.0)
     chosen = poise.policies.make("max")(values, snapshot, 3, np.random.default_rng(0))
     assert chosen.tolist() == [49, 48, 47]

@@ -134,7 +134,7 @@ def test_open_questions_in_expectation_need_no_columns_of_their_own(blobs):
     learners = [poise.Learner(graph, given, anticipate=a) for a in (True, False)]
     for learner in learners:
         learner.ask(4)
-    alone, together = (learner._snapshot() for learner in learners)
+    alone, together = (learner.snapshot() for learner in learners)
     assert learners[0].pending == learners[1].pending
     np.testing.assert_allclose(together.scores, alone.scores, atol=1e-8)
     assert (together.norms >= alone.norms - 1e-8).all()

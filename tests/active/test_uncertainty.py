@@ -83,7 +83,7 @@ def test_unlabelled_components_come_first(islands, acquisition):
 def test_coverage_is_the_poisson_weight_and_needs_no_scores(blobs, counted):
     graph, _ = blobs
     learner = poise.Learner(graph, {0: "a", 50: "b"}, acquisition="coverage")
-    snapshot = learner._snapshot()
+    snapshot = learner.snapshot()
     values = Coverage()(snapshot)
     assert counted.solves == 1
     assert not snapshot.looked_at_scores

@@ -147,7 +147,7 @@ def test_values_are_exact_where_it_matters(cloud):
     graph, y = cloud
     vopt = poise.acquisitions.make("vopt", **SKETCHED)
     learner = poise.Learner(graph, {0: int(y[0]), 9: int(y[9])}, acquisition=vopt)
-    snapshot = learner._snapshot()
+    snapshot = learner.snapshot()
     values = learner.acquisition(snapshot)
     exact = variance_reduction(statistics(dense_covariance(graph, AnswerModel(), [0, 9]), 0.0))
     kept = list(snapshot.memory.columns)
@@ -159,7 +159,7 @@ def test_a_shortlist_that_may_not_be_asked_is_judged_anew(cloud):
     graph, y = cloud
     vopt = poise.acquisitions.make("vopt", **SKETCHED)
     learner = poise.Learner(graph, {0: int(y[0])}, acquisition=vopt)
-    kept = list(learner._snapshot().memory.columns)
+    kept = list(learner.snapshot().memory.columns)
     learner.exclude(kept)
     (node,) = learner.ask()
     exact = variance_reduction(statistics(dense_covariance(graph, AnswerModel(), [0]), 0.0))
@@ -176,7 +176,7 @@ def test_uncertainty_is_a_factor(cloud, name, form, parameters):
     acquisition = poise.acquisitions.make(name + form, **parameters)
     learner = poise.Learner(graph, given, acquisition=acquisition)
     exact = criterion(statistics(dense_covariance(graph, AnswerModel(), list(given)), 0.0))
-    exact *= 1.0 + poise.acquisitions.make("margin")(learner._snapshot())
+    exact *= 1.0 + poise.acquisitions.make("margin")(learner.snapshot())
     exact[list(given)] = 0
     (node,) = learner.ask()
     assert exact[node] >= 0.99 * exact.max()
@@ -208,7 +208,7 @@ def test_subset_looks_at_no_more_than_its_size(cloud):
     learner = poise.Learner(
         graph, {0: int(y[0])}, acquisition=poise.acquisitions.make("vopt-subset", size=20)
     )
-    snapshot = learner._snapshot()
+    snapshot = learner.snapshot()
     values = learner.acquisition(snapshot)
     judged = np.flatnonzero(values > 0)
     assert len(judged) == 20
@@ -227,7 +227,7 @@ class TestTruncated:
         )
         given = {0: int(y[0]), 17: int(y[17]), 33: int(y[33])}
         learner = poise.Learner(graph, given, acquisition=acquisition)
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         values = acquisition.criterion(snapshot.memory.statistics())
         C = self.dense(graph, 20, normalisation, acquisition)
         for node in given:

@@ -1,4 +1,5 @@
 import pytest
+from browser import Command, Inside, Visits, launched, make_photos, opened
 from crowds import make_project
 
 from poise.studio.events import Event
@@ -6,8 +7,68 @@ from poise.studio.events import Event
 
 @pytest.fixture
 def project(tmp_path):
-    opened = make_project(tmp_path)
+    made = make_project(tmp_path)
     for name, key in (("left", "1"), ("right", "2")):
-        opened.record(Event("class", {"name": name, "key": key}))
-    yield opened
-    opened.close()
+        made.record(Event("class", {"name": name, "key": key}))
+    yield made
+    made.close()
+
+
+# Of a module, not of the session: while it is there, no other test can run an event loop.
+@pytest.fixture(scope="module")
+def browser():
+    with launched() as made:
+        yield made
+
+
+@pytest.fixture
+def visits(browser):
+    made = Visits(browser)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory):
+    """A folder of sixty pictures that no test changes."""
+    return make_photos(tmp_path_factory.mktemp("pictures") / "photos")
+
+
+@pytest.fixture
+def start():
+    """Start an app in this process; it ends with the test."""
+    started = []
+
+    def begin(opening, **options):
+        started.append(Inside(opening, **options))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.end()
+
+
+@pytest.fixture
+def studio(start, photos, tmp_path):
+    """The app with sixty pictures, three classes and no label."""
+    return start(opened(photos, tmp_path / "photos.poise"))
+
+
+@pytest.fixture
+def page(visits, studio):
+    """Its page."""
+    return visits.open(studio.address)
+
+
+@pytest.fixture
+def command():
+    """Start ``poise label`` as a process; it ends with the test."""
+    started = []
+
+    def begin(*arguments, **options):
+        started.append(Command(*arguments, **options))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.end(9)

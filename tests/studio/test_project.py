@@ -1,28 +1,30 @@
 """Asking, answering, taking back: in one process, over restarts, without losing the place."""
 
+import time
+from datetime import timedelta
+from functools import partial
+
+import numpy as np
 import pytest
-from crowds import make_project, truth
+from crowds import answer, asked, make_project, truth
 
 from poise.errors import InputError
+from poise.studio.asker import NEW_CLASS, NO_ANSWER
 from poise.studio.events import Event
 from poise.studio.state import StaleError
 
 
-def asked(project):
-    question = project.question()
-    return None if question is None else project.catalogue.ids[question.node]
-
-
-def answer(project, item):
-    return project.record(Event("label", {"items": [item], "label": truth(item)}))
+def learned(project):
+    """The labels that the model has, once it has heard everything."""
+    return project.asker.do(lambda learner: learner.labels).result(30)
 
 
 def test_ten_answers_from_none_get_everything_right(project):
     for _ in range(10):
         answer(project, asked(project))
-    guesses, confidences = project.predictions()
-    assert guesses == [truth(item) for item in project.catalogue.ids]
-    assert confidences.min() > 0.5
+    found = project.predictions().result(30)
+    assert [found.classes[c] for c in found.codes] == [truth(i) for i in project.catalogue.ids]
+    assert found.confidence.min() > 0.5
 
 
 def test_the_same_question_until_it_is_answered(project):
@@ -48,13 +50,64 @@ def test_a_restart_lands_on_the_same_question_and_goes_on_alike(tmp_path):
 
 
 def test_the_question_says_why(project):
-    assert project.question().guess is None
+    assert project.wait("", 30).guess is None
     for _ in range(3):
         answer(project, asked(project))
-    question = project.question()
+    question = project.wait("", 30)
     assert question.guess in ("left", "right")
     assert 0 <= question.known_less < 0.1
     assert set(question.nearest) <= {project.index[item] for item in project.state.labels}
+    assert 0 < question.explored <= 1
+
+
+def test_what_is_alike_is_unlabelled_near_and_of_the_same_guess(project):
+    for _ in range(8):
+        answer(project, asked(project))
+    question = project.wait("", 30)
+    assert question.alike[0] == question.node
+    assert 2 <= len(question.alike) <= 12
+    assert len({truth(project.catalogue.ids[node]) for node in question.alike}) == 1
+    assert (
+        not {project.catalogue.ids[node] for node in question.alike} & project.state.labels.keys()
+    )
+
+
+def test_what_was_foreseen_is_what_would_be_asked_anyway(tmp_path):
+    """The same answers, with and without time to look ahead, lead to the same questions."""
+    paths = []
+    for patient in (True, False):
+        project = make_project(tmp_path / str(patient))
+        for name in ("left", "right"):
+            project.record(Event("class", {"name": name}))
+        path = []
+        for _ in range(8):
+            item = asked(project)
+            path.append(item)
+            if patient:
+                node = project.index[item]
+                ahead = project.asker.wait(partial(project.asker.ahead, node), 30)
+                answer(project, item)
+                foreseen = ahead.get(truth(item)) or ahead[NEW_CLASS]
+                assert project.catalogue.ids[foreseen.node] == project.state.open[""].item
+            else:
+                project.asker._ahead.clear()
+                answer(project, item)
+        paths.append(path)
+        project.close()
+    assert paths[0] == paths[1]
+
+
+def test_a_foreseen_answer_is_no_solve_and_one_write(project, monkeypatch):
+    for _ in range(3):
+        answer(project, asked(project))
+    node = project.wait("", 30).node
+    assert project.asker.wait(lambda: project.asker.ahead(node), 30)[NO_ANSWER] is not None
+    written = []
+    append = project.store.append
+    monkeypatch.setattr(project.store, "append", lambda *e: written.append(e) or append(*e))
+    answer(project, project.catalogue.ids[node])
+    assert [[event.kind for event in events] for events in written] == [["label", "ask"]]
+    assert project.question() is not None
 
 
 def test_undo_takes_back_to_the_item(project):
@@ -68,18 +121,39 @@ def test_undo_takes_back_to_the_item(project):
     assert asked(project) == second
     assert project.undo().items == [first]
     assert project.undo() is None
+    assert learned(project) == {}
 
 
-@pytest.mark.parametrize("kind", ["skip", "unsure"])
-def test_what_is_set_aside_is_not_asked(project, kind):
+def test_an_unsure_item_is_not_asked(project):
     item = asked(project)
-    project.record(Event(kind, {"items": [item]}))
+    project.record(Event("unsure", {"items": [item]}))
     seen = set()
-    for _ in range(20):
-        found = asked(project)
+    while (found := asked(project)) is not None:
         seen.add(found)
         answer(project, found)
     assert item not in seen
+    assert len(seen) == 59
+
+
+def test_a_skipped_item_comes_back_after_a_while_also_after_a_restart(tmp_path):
+    project = make_project(tmp_path)
+    for name in ("left", "right"):
+        project.record(Event("class", {"name": name}))
+    item = asked(project)
+    project.record(Event("skip", {"items": [item]}))
+    for place in range(20):
+        if place == 10:
+            project.close()
+            project = make_project(tmp_path)
+        found = asked(project)
+        assert found != item
+        answer(project, found)
+    rest = []
+    while (found := asked(project)) is not None:
+        rest.append(found)
+        answer(project, found)
+    assert item in rest
+    project.close()
 
 
 def test_every_item_once_and_then_none(project):
@@ -109,6 +183,8 @@ def test_a_stale_answer_does_not_overwrite(project):
 def test_an_item_that_is_not_there(project):
     with pytest.raises(InputError, match="no item"):
         project.record(Event("label", {"items": ["nothing"], "label": "left"}))
+    with pytest.raises(InputError, match="no item"):
+        project.look_at("nothing")
 
 
 def test_a_changed_answer_changes_the_model(project):
@@ -116,5 +192,159 @@ def test_a_changed_answer_changes_the_model(project):
         answer(project, asked(project))
     item = next(iter(project.state.labels))
     other = "right" if truth(item) == "left" else "left"
-    project.record(Event("label", {"items": [item], "label": other, "via": "review"}))
-    assert project._asker.learner.labels[project.index[item]] == other
+    answer(project, item, label=other, via="review")
+    assert learned(project)[project.index[item]] == other
+
+
+def test_a_cleared_label_is_gone_from_the_model(project):
+    for _ in range(4):
+        answer(project, asked(project))
+    item = next(iter(project.state.labels))
+    project.record(Event("clear", {"items": [item]}))
+    assert project.index[item] not in learned(project)
+
+
+def test_looking_back_and_going_on(project):
+    first = asked(project)
+    answer(project, first)
+    open_question = asked(project)
+    project.look_at(first)
+    assert asked(project) == first
+    project.leave("", 30.0)
+    assert asked(project) == open_question
+
+
+def test_many_at_once_beside_the_open_question(project):
+    for _ in range(3):
+        answer(project, asked(project))
+    item = asked(project)
+    others = [i for i in project.catalogue.ids if i not in project.state.labels and i != item][:11]
+    project.record(Event("label", {"items": others, "label": "left", "via": "grid"}))
+    assert asked(project) == item
+    assert len(learned(project)) == 14
+
+
+def test_settings_change_what_is_asked_and_stay(tmp_path):
+    project = make_project(tmp_path)
+    for name in ("left", "right"):
+        project.record(Event("class", {"name": name}))
+    for _ in range(4):
+        answer(project, asked(project))
+    allowed = [f"item{i}" for i in range(40, 50)]
+    project.record(Event("setting", {"name": "only", "value": allowed}))
+    project.record(Event("setting", {"name": "acquisition", "value": "random"}))
+    project.record(Event("setting", {"name": "tau", "value": 0.01}))
+    answer(project, asked(project))
+    seen = set()
+    while (found := asked(project)) is not None:
+        seen.add(found)
+        answer(project, found)
+    assert seen <= set(allowed)
+    project.close()
+    again = make_project(tmp_path)
+    assert repr(again.asker.learner.acquisition).lower().startswith("random")
+    assert again.state.settings["only"] == allowed
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("acquisition", "nothing"),
+        ("tau", -1),
+        ("tau", "x"),
+        ("tau", float("nan")),
+        ("only", []),
+        ("only", [1]),
+        ("overlap", 0),
+        ("colour", "red"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(project, name, value):
+    before = project.state.last
+    with pytest.raises(InputError):
+        project.record(Event("setting", {"name": name, "value": value}))
+    assert project.state.last == before
+
+
+# Several people -------------------------------------------------------------------------------
+
+
+def test_nobody_gets_the_question_of_another(project):
+    open_now = {}
+    for turn in range(30):
+        who = ("anna", "ben", "cleo")[turn % 3]
+        item = asked(project, who)
+        assert item not in {other for name, other in open_now.items() if name != who}
+        open_now[who] = item
+        if turn % 2:
+            answer(project, item, who)
+            del open_now[who]
+    assert {given.annotator for given in project.state.labels.values()} == {"anna", "ben", "cleo"}
+
+
+def test_an_abandoned_question_goes_to_the_next_person(tmp_path):
+    project = make_project(tmp_path, patience=timedelta(seconds=1))
+    project.record(Event("class", {"name": "left"}))
+    item = asked(project, "anna")
+    time.sleep(1.1)
+    assert asked(project, "ben") == item
+    assert asked(project, "anna") != item
+    project.close()
+
+
+def test_with_overlap_everybody_is_asked_the_same(project):
+    project.record(Event("setting", {"name": "overlap", "value": 2}))
+    first = asked(project, "anna")
+    answer(project, first, "anna", label="left")
+    assert asked(project, "ben") == first
+    assert asked(project, "anna") != first
+    answer(project, first, "ben", label="right")
+    assert project.state.labels[first].label == "right", "even votes: the newest"
+    assert set(project.state.votes[first]) == {"anna", "ben"}
+    assert asked(project, "ben") != first
+
+
+def test_undo_is_each_person_s_own(project):
+    mine = asked(project, "anna")
+    answer(project, mine, "anna")
+    theirs = asked(project, "ben")
+    answer(project, theirs, "ben")
+    assert project.undo("anna").items == [mine]
+    assert list(project.state.labels) == [theirs]
+    assert project.undo("anna") is None
+
+
+# Audit ------------------------------------------------------------------------------------------
+
+
+def test_audits_are_drawn_from_what_has_no_label(project):
+    for _ in range(4):
+        answer(project, asked(project))
+    held = asked(project)
+    drawn = set()
+    for _ in range(20):
+        item = project.audit()
+        assert item not in project.state.labels
+        assert project.state.open[""].purpose == "audit"
+        drawn.add(item)
+    assert len(drawn) > 8, "not always the same"
+    answer(project, item, via="audit", guess=truth(item), confidence=0.9)
+    assert asked(project) == held, "the model's own question comes back"
+
+
+def test_there_is_nothing_to_audit_when_all_is_labelled(project):
+    for item in project.catalogue.ids:
+        answer(project, item)
+    with pytest.raises(InputError, match="nothing is left"):
+        project.audit()
+
+
+def test_the_course_is_kept_with_the_questions(project):
+    for _ in range(6):
+        answer(project, asked(project))
+    asked(project)
+    labelled, explored, changed = np.array(project.state.course).T
+    assert labelled.tolist() == sorted(labelled.tolist())
+    assert ((explored > 0) & (explored <= 1)).all()
+    assert ((changed >= 0) & (changed <= 1)).all()

@@ -4,34 +4,51 @@ import json
 import socket
 import threading
 import time
+from contextlib import contextmanager
+from unittest.mock import ANY
 
 import httpx
+import numpy as np
 import pytest
 import uvicorn
-from crowds import truth
+from crowds import make_project, opened, truth
+from starlette.routing import Route
 
-from poise.studio.server import COOKIE, LARGEST, make_app
+from poise.studio.exchange import FIELDS
+from poise.studio.guard import COOKIE, LARGEST, Doors
+from poise.studio.openapi import openapi
+from poise.studio.opening import Opening, Source
+from poise.studio.server import make_app
 
 TOKEN = "the-token-of-this-test"
 
 
-@pytest.fixture
-def stranger(project):
-    """Somebody on this machine who does not know the token; over a real socket."""
+@contextmanager
+def served(opening, password="", names=False):
+    """The app over a real socket, to somebody who does not know the token."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    host = f"127.0.0.1:{listener.getsockname()[1]}"
-    app = make_app(project, TOKEN, frozenset({host}))
+    port = listener.getsockname()[1]
+    doors = Doors(TOKEN, frozenset({f"localhost:{port}", f"127.0.0.1:{port}"}), password, port)
+    app = make_app(opening, doors, names=names)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    with httpx.Client(base_url=f"http://{host}", trust_env=False) as made:
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as made:
+            yield made
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@pytest.fixture
+def stranger(project):
+    with served(opened(project)) as made:
         yield made
-    server.should_exit = True
-    thread.join()
-    listener.close()
 
 
 @pytest.fixture
@@ -49,6 +66,11 @@ def send(client, body, headers=None, path="/api/events"):
     return client.post(path, json=body, headers=own(client) if headers is None else headers)
 
 
+def state_of(client):
+    """Where the project stands, once there is a question with its reasons."""
+    return client.get("/api/question").json()
+
+
 def answer(client, state):
     question = state["question"]
     body = {
@@ -61,21 +83,21 @@ def answer(client, state):
 
 
 def test_labelling_through_the_interface(client):
-    state = client.get("/api/state").json()
+    state = state_of(client)
     assert [one["name"] for one in state["classes"]] == ["left", "right"]
     assert state["question"]["guess"] is None
     for number in range(1, 8):
         response = answer(client, state)
         assert response.status_code == 200
-        state = response.json()
-        assert state["answers"] == number
+        assert response.json()["answers"] == number
+        state = state_of(client)
     assert state["question"]["guess"] in ("left", "right")
     assert state["question"]["nearest"]
     assert sum(one["count"] for one in state["classes"]) == 7
 
 
 def test_a_retry_is_harmless_and_a_stale_tab_is_told(client):
-    state = client.get("/api/state").json()
+    state = state_of(client)
     first, second = answer(client, state), answer(client, state)
     assert first.status_code == second.status_code == 200
     assert first.json()["seq"] == second.json()["seq"]
@@ -92,7 +114,7 @@ def test_a_retry_is_harmless_and_a_stale_tab_is_told(client):
 
 
 def test_undo(client):
-    state = client.get("/api/state").json()
+    state = state_of(client)
     item = state["question"]["item"]
     answer(client, state)
     found = send(client, {"client": "u1"}, path="/api/undo").json()
@@ -121,16 +143,20 @@ def test_items_by_id_only(client):
 
 
 def test_export(client):
-    state = client.get("/api/state").json()
+    state = state_of(client)
     for _ in range(6):
-        state = answer(client, state).json()
+        answer(client, state)
+        state = state_of(client)
     lines = client.get("/api/export").text.splitlines()
-    assert lines[0] == "id,label,by,confidence,time"
+    assert lines[0] == ",".join(FIELDS)
     assert len(lines) == 61
     rows = [json.loads(line) for line in client.get("/api/export?format=jsonl").text.splitlines()]
     assert sum(row["by"] == "person" for row in rows) == 6
     assert all(row["confidence"] is None for row in rows if row["by"] == "person")
     assert client.get("/api/export?format=exe").status_code == 422
+    assert client.get("/api/export?include=some").status_code == 422
+    shown = client.get("/api/export/preview?include=labelled").json()
+    assert (len(shown["rows"]), shown["count"]) == (4, 6)
 
 
 def test_the_token_becomes_a_cookie_that_scripts_cannot_read(stranger):
@@ -200,3 +226,210 @@ def test_hostile_bodies_change_nothing(client, project, content, status):
 def test_forms_of_other_pages_are_refused(client):
     response = client.post("/api/events", data={"kind": "class"}, headers=own(client))
     assert response.status_code == 415
+
+
+def label_events(client, number):
+    for _ in range(number):
+        answer(client, state_of(client))
+
+
+def test_what_follows_each_answer_is_told_ahead(client):
+    label_events(client, 4)
+    state = state_of(client)
+    ahead = client.get("/api/ahead").json()
+    assert ahead["item"] == state["question"]["item"]
+    assert set(ahead["answers"]) == {"left", "right"}
+    assert ahead["new"]["item"] != state["question"]["item"]
+    assert ahead["none"]["item"] != state["question"]["item"]
+    after = answer(client, state).json()["question"]
+    foreseen = ahead["answers"][truth(state["question"]["item"])]
+    assert after["item"] == foreseen["item"]
+    assert after["guess"] == foreseen["guess"]
+
+
+def test_the_map(client, project):
+    label_events(client, 4)
+    found = client.get("/api/map").json()
+    assert found["n"] == 60
+    points = np.frombuffer(client.get("/api/map/points").content, dtype="<f4")
+    assert points.shape == (120,)
+    assert np.abs(points).max() <= 1
+    while client.get("/api/map/points?layout=eigenmaps").status_code == 202:
+        time.sleep(0.02)
+    assert client.get("/api/map").json()["layouts"][1]["ready"]
+    while (response := client.get("/api/map/values")).status_code == 202:
+        time.sleep(0.02)
+    labels, guesses = np.frombuffer(response.content[:240], dtype="<u2").reshape(2, 60)
+    known = np.frombuffer(response.content[240:], dtype=np.uint8)
+    assert (labels > 0).sum() == 4
+    assert set(guesses) <= {1, 2}
+    assert len(known) == 60
+    one = client.get("/api/map/item?index=3").json()
+    assert one["item"] == "item3"
+    assert send(client, {"indices": [0, 5]}, path="/api/map/items").json() == {
+        "items": ["item0", "item5"]
+    }
+    assert len(client.get("/api/map/labels").json()["labels"]) == 4
+    for bad in ("index=60", "index=-1", "index=x", ""):
+        assert client.get(f"/api/map/item?{bad}").status_code == 422
+    assert client.get("/api/map/points?layout=none").status_code == 422
+
+
+def rows(client, query=""):
+    while (response := client.get(f"/api/review?limit=100&{query}")).status_code == 202:
+        time.sleep(0.02)
+    assert response.status_code == 200, response.text
+    return response.json()["rows"]
+
+
+def test_review_filters_sorts_and_finds_the_wrong_label(client):
+    label_events(client, 12)
+    state = state_of(client)
+    wrong = rows(client, "show=predicted")[0]["item"]
+    other = "right" if truth(wrong) == "left" else "left"
+    data = {"items": [wrong], "label": other, "via": "review"}
+    send(client, {"kind": "label", "data": data, "client": "wrong"})
+    send(client, {"kind": "unsure", "data": {"items": [state["question"]["item"]]}, "client": "x"})
+    assert len(rows(client)) == 60
+    assert len(rows(client, "show=labelled")) == 13
+    assert [row["item"] for row in rows(client, "show=unsure")] == [state["question"]["item"]]
+    assert rows(client, "show=suspicious")[0]["item"] == wrong
+    assert rows(client, "sort=suspicion")[0]["item"] == wrong
+    sure = [row["confidence"] for row in rows(client, "show=predicted&sort=confidence")]
+    assert sure == sorted(sure)
+    lefts = rows(client, "class=left")
+    assert all((row["label"] or row["guess"]) == "left" for row in lefts)
+    assert [row["source"] for row in rows(client, "text=ROW 60")] == ["row 60"]
+    assert rows(client, "show=labelled&sort=time")[0]["item"] == wrong
+    low = rows(client, "show=predicted&from=0.9")
+    assert all(row["confidence"] >= 0.9 for row in low)
+    for bad in ("show=x", "sort=x", "limit=0", "limit=9999", "offset=-1", "from=x"):
+        assert client.get(f"/api/review?{bad}").status_code == 422
+
+
+def test_audits_hide_nothing_and_measure_what_is_exported(client):
+    label_events(client, 5)
+    for number in range(1, 6):
+        state = send(client, {}, path="/api/audit").json()
+        question = state["question"]
+        assert question["purpose"] == "audit"
+        assert question["explained"]
+        data = {
+            "items": [question["item"]],
+            "label": truth(question["item"]),
+            "via": "audit",
+            "guess": question["guess"],
+            "confidence": question["confidence"],
+        }
+        body = {"kind": "label", "data": data, "client": f"audit {number}"}
+        state = send(client, body).json()
+    audit = state["progress"]["audit"]
+    assert audit["n"] == 5
+    low, high = audit["interval"]
+    assert low < audit["right"] / 5 <= high
+
+
+def test_import_is_lossless(client, tmp_path):
+    label_events(client, 6)
+    for kind in ("csv", "jsonl", "parquet"):
+        path = f"/api/export?format={kind}"
+        before = client.get(path).content
+        headers = own(client) | {"Content-Type": "application/octet-stream"}
+        again = client.post(f"/api/import?name=x.{kind}", content=before, headers=headers).json()
+        assert again == {"imported": 0, "unchanged": 6, "unknown": 0, "predictions": 54}
+        other = make_project(tmp_path / kind)
+        with served(opened(other)) as stranger:
+            stranger.cookies.set(COOKIE, TOKEN)
+            headers = own(stranger) | {"Content-Type": "application/octet-stream"}
+            found = stranger.post(f"/api/import?name=x.{kind}", content=before, headers=headers)
+            assert found.json() == {"imported": 6, "unchanged": 0, "unknown": 0, "predictions": 54}
+            query = "format=jsonl&include=labelled"
+            theirs = stranger.get(f"/api/export?{query}").content
+            assert theirs == client.get(f"/api/export?{query}").content
+        other.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.exe", b"id,label"),
+        ("x.csv", b"a,b\n1,2"),
+        ("x.csv", b"\xff\xfe\x00"),
+        ("x.jsonl", b"[1]\n"),
+        ("x.jsonl", b"{"),
+        ("x.parquet", b"PAR1"),
+    ],
+)
+def test_files_that_hold_no_labels_are_refused_in_words(client, project, name, content):
+    before = project.state.last
+    headers = own(client) | {"Content-Type": "application/octet-stream"}
+    response = client.post(f"/api/import?name={name}", content=content, headers=headers)
+    assert response.status_code == 422
+    assert response.json()["error"]
+    assert project.state.last == before
+
+
+def test_names_where_several_people_label(project):
+    with served(opened(project), names=True) as client:
+        client.cookies.set(COOKIE, TOKEN)
+        assert client.get("/api/state").status_code == 422
+        assert client.get("/api/state?annotator=model").status_code == 422
+        mine = client.get("/api/question?annotator=anna").json()["question"]["item"]
+        theirs = client.get("/api/question?annotator=ben").json()["question"]["item"]
+        assert mine != theirs
+        data = {"items": [mine], "label": truth(mine)}
+        body = {"kind": "label", "data": data, "client": "1", "annotator": "anna"}
+        assert send(client, body).status_code == 200
+        assert send(client, body | {"annotator": ""}).status_code == 422
+        assert project.state.labels[mine].annotator == "anna"
+
+
+def test_a_password_where_others_can_come(project):
+    with served(opened(project), password="open sesame") as client:
+        assert client.get("/").headers["location"] == "/login"
+        assert client.get("/login").status_code == 200
+        assert client.get("/static/login.js").status_code == 200
+        assert client.get("/static/studio.js").status_code == 403
+        assert client.get("/api/state").status_code == 403
+        assert send(client, {"password": "guess"}, path="/login").status_code == 403
+        assert send(client, {"password": ""}, path="/login").status_code == 403
+        assert send(client, {}, path="/login").status_code == 403
+        assert client.get("/api/state").status_code == 403
+        assert send(client, {"password": "open sesame"}, path="/login").status_code == 200
+        assert client.get("/api/state").status_code == 200
+        assert client.get("/api/state", headers={"Host": "rebound.example"}).status_code == 421
+
+
+def test_without_a_password_nobody_logs_in(client):
+    client.cookies.clear()
+    assert send(client, {"password": ""}, path="/login").status_code == 403
+
+
+def test_while_a_project_is_prepared(tmp_path):
+    opening = Opening(Source("somewhere"))
+    opening.begin("reading")(1, 4)
+    with served(opening) as client:
+        client.cookies.set(COOKIE, TOKEN)
+        shown = client.get("/api/state").json()["preparing"]
+        assert shown["steps"] == [{"name": "reading", "share": 0.25, "left": ANY}]
+        assert client.get("/api/question").status_code == 503
+        assert client.get("/api/items/x").status_code == 503
+
+
+def test_every_address_is_described_and_every_description_is_there(project):
+    app = make_app(opened(project), Doors(TOKEN, frozenset()))
+    served_ones = {
+        (method.lower(), route.path)
+        for route in app.routes
+        if isinstance(route, Route) and route.path.startswith("/api/")
+        for method in route.methods - {"HEAD"}
+    }
+    described = {(m, path) for path, methods in openapi()["paths"].items() for m in methods}
+    assert described == served_ones
+
+
+def test_labels_by_others_come_from_files_alone(client, project):
+    data = {"items": ["item0"], "label": "left", "via": "import", "by": "somebody"}
+    response = send(client, {"kind": "label", "data": data, "client": "c"})
+    assert response.status_code == 422
+    assert not project.state.labels

@@ -75,7 +75,7 @@ def test_an_item_is_in_one_place_at_most(choices):
 def test_undoing_everything_leaves_nothing(choices):
     log, state = written(choices)
     while state.done:
-        seq, who = state.done[-1]
+        seq, who = state.done[-1].seq, state.done[-1].annotator
         event = Event("undo", {"event": seq}, who, seq=len(log) + 1)
         log.append(event)
         state = apply(state, event, lambda: log)
@@ -104,7 +104,7 @@ def test_people_take_back_their_own():
 
 def test_a_label_closes_the_question():
     log = numbered(*made("cat"), Event("ask", {"item": "i0"}, "ann"), label("cat", "i0", who="bo"))
-    assert fold(log[:2]).open == {"ann": ("i0", "question")}
+    assert fold(log[:2]).open["ann"].item == "i0"
     assert fold(log).open == {}
 
 

@@ -90,8 +90,15 @@ class State:
 
     def copy(self) -> "State":
         """The same state, which can be changed without changing this one."""
-        held = ("labels", "classes", "pending", "skipped", "excluded", "constrained")
-        return replace(self, **{name: dict(getattr(self, name)) for name in held})
+        return replace(
+            self,
+            labels=dict(self.labels),
+            classes=dict(self.classes),
+            pending=dict(self.pending),
+            skipped=dict(self.skipped),
+            excluded=dict(self.excluded),
+            constrained=dict(self.constrained),
+        )
 
     def class_shares(self) -> Floats:
         """(C,) share of each class among the labels; zeros where there are none."""

@@ -35,12 +35,11 @@ def export(project: Path, output: Path, labelled: bool) -> None:
         raise InputError(f"{project} is no project of poise label: it has no events.db")
     with progress_bar("Loading") as begin:
         from poise.studio import exchange
-        from poise.studio.opening import Opening
-        from poise.studio.preparing import recorded_source
+        from poise.studio.opening import Opening, Source
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")
-        opened = Opening(recorded_source(project), begin).open()
+        opened = Opening(Source.of_project(project), begin).open()
         try:
             predictions = None if labelled else opened.predictions().result()
             rows = exchange.rows(opened, predictions)

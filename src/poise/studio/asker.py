@@ -18,8 +18,7 @@ from typing import TypeVar
 from poise import Graph, Learner
 from poise.active.schedules import as_schedule
 from poise.errors import NodeIndexError, PoiseError
-from poise.linalg.status import Floats
-from poise.studio.question import Question, ask, ask_about
+from poise.studio.question import Features, Question, ask, ask_about
 
 #: How the first questions are chosen while nothing is labelled: the middles of crowds.
 SEEDING, N_SEEDING = "typicality", 1
@@ -76,7 +75,7 @@ class Setup:
 class Asker:
     """Puts questions. All methods may be called by any thread, and none waits for a solve."""
 
-    def __init__(self, graph: Graph, features: Floats, setup: Setup, *, seed: int = 0) -> None:
+    def __init__(self, graph: Graph, features: Features, setup: Setup, *, seed: int = 0) -> None:
         self.graph, self.features, self.seed = graph, features, seed
         self.learner = setup.learner(graph, seed)
         #: Seconds that the last solves ahead took; the first one ever compiles the solver.
@@ -210,7 +209,8 @@ class Asker:
             if found is not None or self._stopped or left <= 0:
                 return found
             with self._changed:
-                self._changed.wait_for(lambda: self._ticks != now or self._stopped, left)
+                if self._ticks == now and not self._stopped:
+                    self._changed.wait(left)
 
     def do(self, work: Callable[[Learner], T]) -> "Future[T]":
         """Something to be done with the learner that changes nothing."""
@@ -219,7 +219,7 @@ class Asker:
         def done() -> None:
             try:
                 future.set_result(work(self.learner))
-            except Exception as error:  # noqa: BLE001 - whoever asked hears of it
+            except Exception as error:
                 future.set_exception(error)
 
         with self._changed:
@@ -272,7 +272,7 @@ class Asker:
                     work()
                 elif step is not None:
                     step()
-            except Exception as error:  # noqa: BLE001 - whoever waits hears of it
+            except Exception as error:
                 with self._changed:
                     self._failure = error
                     self._notify()
@@ -289,7 +289,7 @@ class Asker:
             return self._prepare
         if len(self._queue) < self._depth() and not self._exhausted:
             return self._ask
-        if not self._depth() and self._unforeseen():
+        if not self._depth() and self._unforeseen() is not None:
             return self._foresee
         return None
 
@@ -345,7 +345,9 @@ class Asker:
         """The open question whose answers are not thought through yet."""
         pending = self.learner.pending
         known = self._ahead.get(pending[0]) if len(pending) == 1 else None
-        return pending[0] if len(pending) == 1 and (known is None or NO_ANSWER not in known) else None
+        return (
+            pending[0] if len(pending) == 1 and (known is None or NO_ANSWER not in known) else None
+        )
 
     def _foresee(self) -> None:
         node = self._unforeseen()

@@ -68,6 +68,7 @@ def written(found: Sequence[Row], kind: str) -> bytes:
 def read(content: bytes, name: str) -> list[dict[str, Any]]:
     """The rows of a file that was exported before, or of one like it: id or source, and label."""
     kind = name.rpartition(".")[2].lower()
+    found: list[dict[str, Any]]
     try:
         if kind == "parquet":
             parquet = extra("pyarrow.parquet", "parquet", "reading Parquet")
@@ -84,7 +85,8 @@ def read(content: bytes, name: str) -> list[dict[str, Any]]:
     except (ValueError, OSError, csv.Error) as error:
         raise InputError(f"{name} cannot be read as {kind}: {error}") from None
     for number, row in enumerate(found, start=1):
-        if not isinstance(row, dict) or not (row.get("id") or row.get("source")):
+        named = isinstance(row, dict) and (row.get("id") or row.get("source"))  # type: ignore[redundant-expr]
+        if not named:
             raise InputError(f"row {number} of {name} has no id and no source: export has both")
     return found
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from poise.data.datasets import datasets
 from poise.errors import InputError, PoiseError
+from poise.linalg.warm_up import warm_up
 from poise.studio.catalogue import Catalogue, read_catalogue
+from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
-from poise.studio.preparing import Begin, prepare
+from poise.studio.preparing import Begin, prepare, read_about
 from poise.studio.project import Project
 from poise.studio.store import EventStore
 
@@ -43,6 +45,36 @@ class Source:
             return self.folder
         path = Path(self.name)
         return Path(f"{path.resolve().name if path.exists() else self.name}.poise")
+
+    def about(self) -> dict[str, str | int]:
+        """What is needed to read the same items again, from wherever that is asked for."""
+        path = Path(self.name)
+        found: dict[str, str | int] = {
+            "path": str(path.resolve()) if path.exists() else self.name,
+            "use_labels": int(self.use_labels),
+        }
+        given = {"column": self.column, "key": self.key, "label_column": self.label_column}
+        return found | {name: value for name, value in given.items() if value is not None}
+
+    @classmethod
+    def of_project(cls, folder: Path) -> "Source":
+        """The source of a project that was made before."""
+        about = read_about(folder)
+        if "path" not in about:
+            raise InputError(
+                f"{folder / 'project.toml'} does not say what {folder} was made of: "
+                "start poise label again with its source"
+            )
+        return cls(
+            str(about["path"]),
+            folder,
+            about.get("column"),
+            about.get("key"),
+            about.get("label_column"),
+            bool(about.get("use_labels", True)),
+            about.get("embedding"),
+            int(about.get("k", 20)),
+        )
 
     def check(self) -> None:
         """Say what can be seen to be wrong before a page opens."""
@@ -87,7 +119,9 @@ class Opening:
     project, error : how it ended
     """
 
-    def __init__(self, source: Source, begin: Begin = lambda name: lambda done, total: None) -> None:
+    def __init__(
+        self, source: Source, begin: Begin = lambda name: lambda done, total: None
+    ) -> None:
         self.source, self._begin = source, begin
         self.steps: list[Step] = []
         self.catalogue: Catalogue | None = None
@@ -101,12 +135,14 @@ class Opening:
         def work() -> None:
             try:
                 self.project = self.open()
-            except Exception as error:  # noqa: BLE001 - said by whoever waits for the end
+            except Exception as error:
                 self.error = error
             self.ended.set()
             then()
 
         threading.Thread(target=work, name="poise-opening", daemon=True).start()
+        # The second question needs the solver: compiled while the items are read.
+        threading.Thread(target=warm_up, name="poise-warm-up", daemon=True).start()
 
     def open(self) -> Project:
         """The project, when everything is there."""
@@ -124,7 +160,12 @@ class Opening:
             raise InputError(f"{source.name} has {len(catalogue)} items: three or more are needed")
         self.catalogue = catalogue
         features, graph = prepare(
-            catalogue, source.place, embedding=source.embedding, k=source.k, begin=self.begin
+            catalogue,
+            source.place,
+            embedding=source.embedding,
+            k=source.k,
+            begin=self.begin,
+            about=source.about(),
         )
         self.begin("ready")
         store = EventStore(source.place / "events.db")
@@ -142,8 +183,6 @@ class Opening:
         return project
 
     def _begin_log(self, project: Project) -> None:
-        from poise.studio.events import Event
-
         for name in self.source.classes:
             make_class(project, name)
         take_in_known(project)

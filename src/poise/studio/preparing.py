@@ -7,7 +7,7 @@ they were made of.
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,13 @@ Features = npt.NDArray[np.float32]
 
 
 def prepare(
-    catalogue: Catalogue, folder: Path, *, embedding: str | None, k: int, begin: Begin
+    catalogue: Catalogue,
+    folder: Path,
+    *,
+    embedding: str | None,
+    k: int,
+    begin: Begin,
+    about: Mapping[str, str | int] | None = None,
 ) -> tuple[Features, Graph]:
     """Embed the items and join neighbours, or load what an earlier run made of the same items.
 
@@ -44,6 +50,7 @@ def prepare(
     folder : of the project
     embedding : raw, pca, tfidf, ...; by the kind of the items if None
     k : neighbours of an item; all others if there are fewer
+    about : what else ``project.toml`` is to say
 
     Returns
     -------
@@ -56,7 +63,7 @@ def prepare(
     name = embedding or suited(catalogue)
     embeddings.factory(name)  # an unknown name costs no work
     k = min(k, n - 1)
-    made: dict[str, Any] = {
+    made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
         "embedding": name,
         "k": k,

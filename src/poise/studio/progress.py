@@ -61,4 +61,4 @@ def advice(state: State) -> str:
 
 
 def _expected(event: Event) -> bool:
-    return event.data.get("guess") == event.data["label"]
+    return bool(event.data.get("guess") == event.data["label"])

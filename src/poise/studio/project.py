@@ -18,7 +18,7 @@ from poise.studio.asker import NEW_CLASS, NO_ANSWER, Asker, Setup
 from poise.studio.catalogue import Catalogue
 from poise.studio.events import Event
 from poise.studio.layout import eigenmaps, principal_plane
-from poise.studio.question import Question
+from poise.studio.question import Features, Question
 from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
 from poise.studio.suspicion import suspicion
@@ -31,7 +31,7 @@ PATIENCE = timedelta(minutes=10)
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the model says of every item: (n,) codes of `classes`, probabilities, and how well known.
+    """What the model says of every item: (n,) codes of `classes`, probabilities, how well known.
 
     `known` is the norm of the scores in the model that decides, 0 where no label speaks.
     """
@@ -54,7 +54,7 @@ class Project:
     def __init__(
         self,
         catalogue: Catalogue,
-        features: Floats,
+        features: Features,
         graph: Graph,
         store: EventStore,
         *,
@@ -69,6 +69,8 @@ class Project:
         self._background = ThreadPoolExecutor(1, "poise-background")
         self._kept: dict[str, tuple[int, Future[Any]]] = {}
         self._labels_changed = self.state.last
+        # The questions that people left to look at something else.
+        self._left: dict[str, str] = {}
         self._codes: tuple[int, npt.NDArray[np.int32]] | None = None
         for node in self._held():
             self.asker.hold(node)
@@ -117,6 +119,9 @@ class Project:
         with self._lock:
             if item not in self.index:
                 raise InputError(f"there is no item {item}: the source may have changed")
+            held = self.state.open.get(annotator)
+            if held is not None and held.purpose == "question":
+                self._left[annotator] = held.item
             self._let_go(annotator)
             self.record(Event("ask", {"item": item, "purpose": purpose}, annotator))
             self.asker.hold(self.index[item])
@@ -124,6 +129,10 @@ class Project:
     def leave(self, annotator: str, seconds: float) -> None:
         """From an item that was looked at again to a question of the model's."""
         with self._lock:
+            waiting = self._waiting_for(annotator)
+            if waiting is not None:
+                self.look_at(waiting, annotator, "question")
+                return
             self._let_go(annotator)
         found = self.asker.wait(self.asker.next, seconds)
         if found is not None:
@@ -166,7 +175,7 @@ class Project:
             return found
 
     def wait(self, annotator: str, seconds: float) -> Question | None:
-        """The question with its reasons, as soon as there is one; None if there is none to wait for.
+        """The question with its reasons, as soon as there is one; None if nothing is left to ask.
 
         What is there after that time is given as it is.
         """
@@ -262,9 +271,17 @@ class Project:
         return {who: held for who, held in self.state.open.items() if held.time >= oldest}
 
     def _waiting_for(self, annotator: str) -> str | None:
-        """An item that this person should see before a new one: abandoned, or to be overlapped."""
-        present = self._present()
-        busy = {held.item for held in present.values()}
+        """An item that this person should see before a new one.
+
+        The question that was left to look at something else; one that somebody has abandoned; one
+        that several people are to be asked about.
+        """
+        present, state = self._present(), self.state
+        busy = {held.item for who, held in present.items() if who != annotator}
+        left = self._left.get(annotator)
+        settled = (state.labels, state.unsure, state.skipped, busy)
+        if left is not None and not any(left in group for group in settled):
+            return left
         for who, held in self.state.open.items():
             if who != annotator and who not in present and held.item in self.index:
                 return held.item

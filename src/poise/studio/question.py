@@ -10,6 +10,8 @@ from poise import Graph, Learner
 from poise.errors import PoolExhausted
 from poise.linalg.status import Floats, Ints
 
+Features = npt.NDArray[np.floating[Any]]
+
 #: Labelled items shown beside a question.
 NEIGHBOURS = 4
 #: Items of a grid, the one that is asked included.
@@ -50,7 +52,7 @@ class Question:
         return self.guess is not None
 
 
-def ask(learner: Learner, features: Floats) -> Question | None:
+def ask(learner: Learner, features: Features) -> Question | None:
     """The question that the learner wants to put, now pending; None if nothing is left."""
     values = learner.values if learner.labels else None
     scores = learner.snapshot().scores if learner.labels else None
@@ -61,7 +63,7 @@ def ask(learner: Learner, features: Floats) -> Question | None:
     return _explained(learner, features, node, values, scores)
 
 
-def ask_about(learner: Learner, features: Floats, node: int) -> Question:
+def ask_about(learner: Learner, features: Features, node: int) -> Question:
     """The question about a given node, now pending."""
     values = learner.values if learner.labels else None
     scores = learner.snapshot().scores if learner.labels else None
@@ -71,7 +73,7 @@ def ask_about(learner: Learner, features: Floats, node: int) -> Question:
 
 def _explained(
     learner: Learner,
-    features: Floats,
+    features: Features,
     node: int,
     values: Floats | None,
     scores: Floats | None,
@@ -105,7 +107,7 @@ def _shares(row: Floats) -> list[float]:
 
 def _alike(
     graph: Graph,
-    features: Floats,
+    features: Features,
     node: int,
     codes: npt.NDArray[np.int32] | None,
     labelled: set[int],
@@ -122,7 +124,7 @@ def _alike(
     return (node, *nearest.tolist())
 
 
-def _away(features: Floats, nodes: Ints, node: int) -> Floats:
+def _away(features: Features, nodes: Ints, node: int) -> Floats:
     """Squared distances of some nodes to one."""
     difference = np.asarray(features[nodes], dtype=np.float64) - features[node]
     return np.asarray((difference * difference).sum(axis=1))

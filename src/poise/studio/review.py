@@ -51,7 +51,7 @@ class Wanted:
         for name, value, known in (("show", wanted.show, SHOWS), ("sort", wanted.sort, SORTS)):
             if value not in known:
                 raise InputError(f"{name} is {value!r}: expected one of {', '.join(known)}")
-        if not (0 <= wanted.offset and 1 <= wanted.limit <= LIMIT):
+        if not (wanted.offset >= 0 and 1 <= wanted.limit <= LIMIT):
             raise InputError(f"offset must be 0 or more, limit from 1 to {LIMIT}")
         return wanted
 
@@ -71,7 +71,10 @@ def review(
     for index in page.tolist():
         item = catalogue.ids[index]
         given = state.labels.get(item)
-        known = predictions is not None
+        guess = confidence = None
+        if predictions is not None:
+            guess = predictions.classes[predictions.codes[index]]
+            confidence = round(float(predictions.confidence[index]), 4)
         rows.append(
             {
                 "item": item,
@@ -80,10 +83,10 @@ def review(
                 "label": given.label if given else None,
                 "by": given.annotator if given else None,
                 "time": given.time if given else None,
-                "guess": predictions.classes[predictions.codes[index]] if known else None,
-                "confidence": round(float(predictions.confidence[index]), 4) if known else None,
+                "guess": guess,
+                "confidence": confidence,
                 "suspicion": against.get(item) if given else None,
-                "state": _standing(state, item, known),
+                "state": _standing(state, item, guess is not None),
                 "version": state.version.get(item, 0),
             }
         )

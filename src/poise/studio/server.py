@@ -71,9 +71,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             if opening.project is None:
                 return said(503, "the project is being prepared", preparing=opening.shown())
             project = opening.project
-            return await _answer(
-                work, project, request, await _sent(request) if posted else {}
-            )
+            return await _answer(work, project, request, await _sent(request) if posted else {})
 
         return handler
 
@@ -306,7 +304,9 @@ async def _answer(work: Callable[..., Any], *arguments: Any) -> Response:
 def _place(project: Project, index: object) -> int:
     number = int(index) if isinstance(index, (int, str)) and str(index).isdigit() else -1
     if not 0 <= number < len(project.catalogue):
-        raise InputError(f"index is {str(index)[:20]!r}: expected 0 to {len(project.catalogue) - 1}")
+        raise InputError(
+            f"index is {str(index)[:20]!r}: expected 0 to {len(project.catalogue) - 1}"
+        )
     return number
 
 
@@ -324,7 +324,7 @@ def _static(name: str) -> Response:
 
 
 def _listed(folder: Any, prefix: str = "") -> dict[str, Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for entry in folder.iterdir():
         if entry.is_dir():
             found |= _listed(entry, f"{prefix}{entry.name}/")

@@ -169,9 +169,7 @@ def _ask(state: State, event: Event) -> None:
         # Whoever had this question before was away for too long.
         for who in [who for who, asked in state.open.items() if asked.item == data["item"]]:
             del state.open[who]
-    state.open[event.annotator] = Open(
-        data["item"], data.get("purpose", "question"), event.time
-    )
+    state.open[event.annotator] = Open(data["item"], data.get("purpose", "question"), event.time)
     if "explored" in data:
         state.course.append((len(state.labels), data["explored"], data.get("changed", 0.0)))
 

@@ -45,9 +45,13 @@ function radios(title, name, options, chosen, choose) {
 function importSentences({ imported, unchanged, unknown, predictions }) {
   const said = [imported ? `${counted(imported, "label was", "labels were")} read.` : "No new label was read."];
   if (unchanged) said.push(`${counted(unchanged, "was", "were")} here already.`);
-  if (unknown) said.push(`${counted(unknown, "row names", "rows name")} no item of this project, or one named before.`);
+  if (unknown) said.push(`${counted(unknown, "row names", "rows name")} no item of this project, or one again.`);
   if (predictions) said.push(`${counted(predictions, "row is", "rows are")} the model's and left out.`);
   return said.join(" ");
+}
+
+function reason(error) {
+  return error.status === undefined ? "poise does not answer. Is it still running?" : error.message;
 }
 
 class Export {
@@ -77,7 +81,7 @@ class Export {
       make("p", { className: "quiet" }, "Confidence is the model's own, not a measured accuracy."),
       make("h2", {}, "Import earlier labels"),
       make("p", { className: "quiet" },
-        "A file in one of these formats. Items are found by their id; what the model predicted is left out."),
+        "A file in one of these formats. Items are found by id or source; what the model predicted is left out."),
       this.zone, this.result);
     this.container.tabIndex = -1;
     this.container.replaceChildren(make("div", { className: "export" }, column));
@@ -140,7 +144,7 @@ class Export {
     } catch (error) {
       if (turn !== this.turn) return;
       this.preview.textContent = "";
-      this.count.textContent = `Could not show what the file will hold: ${error.message}`;
+      this.count.textContent = `Could not show what the file will hold: ${reason(error)}`;
     }
   }
 
@@ -166,7 +170,7 @@ class Export {
       this.say(importSentences(await this.host.upload("/api/import", file)));
       this.showPreview();
     } catch (error) {
-      this.say(error.message, true);
+      this.say(reason(error), true);
     }
     this.taking = this.file.disabled = false;
     // The same file, mended, can be chosen again.

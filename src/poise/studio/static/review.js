@@ -86,6 +86,64 @@ function shortTime(time) {
   return date.format(then);
 }
 
+function sentence(error) {
+  if (error.status === undefined) return "poise does not answer. Is it still running?";
+  return `${error.message.replace(/[.\s]+$/, "")}.`;
+}
+
+function cells(role, words) {
+  return Object.keys(COLUMNS).map((name) => make("span", { className: name, role }, words[name] ?? ""));
+}
+
+function dot(name, colours, className = "dot") {
+  const made = make("span", { className });
+  made.style.setProperty("--c", colours.get(name) ?? "var(--quiet)");
+  return made;
+}
+
+function wordsFor({ label, guess, state }, colours) {
+  const quiet = (...words) => make("span", { className: "quiet" }, ...words);
+  const words = state === "unsure" || state === "skipped" ? [make("span", { className: "aside" }, state)] : [];
+  if (label !== null) {
+    words.push(dot(label, colours), make("b", {}, label));
+    if (guess !== null && guess !== label) words.push(quiet(`the model says ${guess}`));
+  } else if (guess !== null) {
+    words.push(dot(guess, colours, "dot ring"), quiet(make("span", { className: "probably" }, "probably "), guess));
+  }
+  return words.length ? words : [quiet("not known yet")];
+}
+
+// Shows a row in an element; without one, that it is still to come.
+function fill(node, row, tiles, colours) {
+  node.classList.toggle("waiting", !row);
+  if (!row) {
+    delete node.dataset.item;
+    node.replaceChildren(...cells("presentation", {}));
+    return;
+  }
+  const { source, by, time, confidence, suspicion } = row;
+  node.dataset.item = row.item;
+  node.replaceChildren(...cells(tiles ? "presentation" : "gridcell", {
+    by: by ?? "",
+    time: time ? shortTime(time) : "",
+    // Where somebody gave a label, how sure the model is of its guess says nothing about it.
+    confidence: row.label !== null || confidence === null ? "" : percent(confidence),
+    suspicion: suspicion === null ? "" : percent(suspicion),
+  }));
+  const cell = (name) => node.querySelector(`:scope > .${name}`);
+  // The folder gives way first: the end of a path tells more.
+  const end = source.lastIndexOf("/") + 1;
+  cell("source").append(make("span", {}, source.slice(0, end)), make("span", {}, source.slice(end)));
+  cell("source").title = source;
+  cell("suspicion").classList.toggle("high", suspicion >= 0.5);
+  cell("label").append(...wordsFor(row, colours));
+}
+
+function pagesIn(first, last) {
+  const length = pageOf(Math.max(last - 1, first)) - pageOf(first) + 1;
+  return Array.from({ length }, (_, place) => pageOf(first) + place);
+}
+
 // The rows of one list, as far as they are held.
 class Listing {
   constructor(get, preparing) {
@@ -132,15 +190,22 @@ class Listing {
     return asked.get(page);
   }
 
-  // The given pages anew and together; the old rows stay until then. False if overtaken.
+  // The pages that `wanted` names, anew and together; the old rows stay until then. False if overtaken.
   async refresh(filters, wanted) {
     const turn = (this.turn += 1);
     this.filters = filters;
     this.asked = new Map();
-    const found = await Promise.all(wanted.map((page) => this.fetch(page, turn)));
-    if (turn !== this.turn) return false;
+    const found = new Map();
+    const missing = () => wanted().filter((page) => !found.has(page));
+    // The person may have gone on to other pages in the meantime.
+    for (let pages = missing(); pages.length; pages = missing()) {
+      await Promise.all(pages.map(async (page) => found.set(page, await this.fetch(page, turn))));
+      if (turn !== this.turn) return false;
+    }
     this.pages.clear();
-    wanted.forEach((page, place) => this.hold(page, found[place]));
+    found.forEach((one, page) => this.hold(page, one));
+    // Of what was answered and is not among these rows nothing more is expected.
+    for (const [item, { until }] of this.corrected) if (until <= turn) this.corrected.delete(item);
     return true;
   }
 
@@ -292,21 +357,100 @@ class Wall {
   }
 }
 
+// Which items, in which order; `changed` comes after every change.
+class Filters {
+  constructor(values, changed, views) {
+    Object.assign(this, { values, changed });
+    const share = (name) => make("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
+    this.fields = {
+      class: make("select", { "aria-label": "Class" }),
+      from: share("Confidence from, in per cent"),
+      to: share("Confidence to, in per cent"),
+      sort: choice("Order", SORT),
+      text: make("input", { type: "search", placeholder: "Search", "aria-label": "Search in source" }),
+    };
+    const { from, to, sort, text } = this.fields;
+    const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
+    const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
+    this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
+    this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
+    this.root = make("div", { className: "filters" },
+      make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips), rest,
+      make("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
+    this.listen();
+    this.show();
+  }
+
+  listen() {
+    for (const chip of this.chips) chip.addEventListener("click", () => this.set({ show: chip.value }));
+    for (const name of ["class", "sort"]) {
+      this.fields[name].addEventListener("change", () => this.set({ [name]: this.fields[name].value }));
+    }
+    for (const name of ["from", "to", "text"]) this.fields[name].addEventListener("input", () => this.typed());
+    this.more.addEventListener("click", () => {
+      this.more.setAttribute("aria-expanded", this.root.classList.toggle("open"));
+    });
+  }
+
+  set(change) {
+    const was = this.values.show;
+    const show = change.show ?? was;
+    this.values = { ...this.values, ...change };
+    // Suspicious labels come in their own order, and it goes with them.
+    if (show !== was && show === "suspicious") this.values.sort = "suspicion";
+    else if (show !== was && was === "suspicious") this.values.sort = "order";
+    this.show();
+    this.changed();
+  }
+
+  typed() {
+    clearTimeout(this.typing);
+    const share = ({ value }, empty) => (value === "" ? empty : clamp(Number(value) / 100, 0, 1));
+    this.typing = setTimeout(() => {
+      const { from, to, text } = this.fields;
+      this.set({ from: share(from, 0), to: share(to, 1), text: text.value.trim() });
+    }, TYPING);
+  }
+
+  show() {
+    const { show, from, to } = this.values;
+    for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
+    const shown = { ...this.values, from: Math.round(100 * from), to: Math.round(100 * to) };
+    for (const [name, field] of Object.entries(this.fields)) {
+      // Nobody's typing is overwritten, except by emptying.
+      if (field !== document.activeElement || shown[name] === "") field.value = shown[name];
+    }
+  }
+
+  showClasses(names) {
+    const options = ["", ...names].map((value) => make("option", { value }, value || "Any class"));
+    this.fields.class.replaceChildren(...options);
+    this.fields.class.value = this.values.class;
+  }
+
+  get narrowed() {
+    return ["class", "from", "to", "text"].some((name) => this.values[name] !== EVERYTHING[name]);
+  }
+
+  close() {
+    clearTimeout(this.typing);
+  }
+}
+
 class Review {
   constructor(container, host) {
-    Object.assign(this, { container, host, filters: remembered.filters, starting: remembered.top });
-    Object.assign(this, { cursor: -1, anchor: -1, adrift: false, note: "", fetching: 0 });
+    Object.assign(this, { container, host, starting: remembered.top, fetching: 0 });
+    Object.assign(this, { cursor: -1, anchor: -1, adrift: false });
     this.contents = new Map(); // item -> element, null while it is fetched
     this.selected = new Map(); // item -> its place and row
     this.build();
-    this.listing = new Listing((path) => host.get(path), () => this.tell("the model is computing"));
+    this.listing = new Listing((path) => host.get(path), () => this.tell("The model is computing."));
     this.wall = new Wall(this.list, this.head, this.space, {
       total: () => this.listing.total,
       dress: (node, index) => this.dress(node, index),
       moved: () => this.moved(),
     });
     this.showClasses();
-    this.showFilters();
     this.showAs(remembered.tiles);
     this.listen();
     this.list.focus();
@@ -314,22 +458,10 @@ class Review {
   }
 
   build() {
-    const share = (name) => make("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
-    this.fields = {
-      class: choice("Class", { "": "Any class" }),
-      from: share("Confidence from, in per cent"),
-      to: share("Confidence to, in per cent"),
-      sort: choice("Order", SORT),
-      text: make("input", { type: "search", placeholder: "Search source", "aria-label": "Search in source" }),
-    };
-    const { from, to, sort, text } = this.fields;
-    const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
-    const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
-    this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
-    this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
     this.views = ["Table", "Tiles"].map((words) => button({ className: "chip" }, words));
+    this.filters = new Filters(remembered.filters, () => this.reload(true), this.views);
     this.head = make("div", { className: "head", role: "row", "aria-rowindex": 1 });
-    this.head.append(...this.cells("columnheader", COLUMNS));
+    this.head.append(...cells("columnheader", COLUMNS));
     this.head.querySelector(".confidence").title = "The model's own, not a measured accuracy";
     this.head.querySelector(".suspicion").title = "How much the other labels speak against this one";
     this.space = make("div", { className: "space", role: "presentation" });
@@ -338,22 +470,16 @@ class Review {
     this.empty = make("div", { className: "empty", hidden: true });
     this.trouble = make("div", { className: "trouble", role: "alert" });
     this.count = make("p", { className: "count", role: "status" });
+    this.note = make("p", { className: "note", role: "status" });
     this.classes = make("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
     this.clearing = button({}, make("kbd", {}, "⌫"), " Clear label");
     this.opening = button({}, make("kbd", {}, "Enter"), " Open");
-    this.root = make("div", { className: "review" },
-      make("div", { className: "filters" },
-        make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips), rest,
-        make("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...this.views)),
-      this.trouble,
-      make("div", { className: "frame" }, this.list, this.empty),
-      make("div", { className: "bar" }, this.count, this.classes, this.clearing, this.opening));
     this.container.tabIndex = -1;
-    this.container.replaceChildren(this.root);
-  }
-
-  cells(role, words) {
-    return Object.keys(COLUMNS).map((name) => make("span", { className: name, role }, words[name] ?? ""));
+    this.container.replaceChildren(make("div", { className: "review" },
+      this.filters.root,
+      this.trouble,
+      make("div", { className: "frame" }, this.list, this.empty, this.note),
+      make("div", { className: "bar" }, this.count, this.classes, this.clearing, this.opening)));
   }
 
   listen() {
@@ -370,24 +496,18 @@ class Review {
     on(this.space, "dblclick", () => this.open());
     on(this.clearing, "click", () => this.correct(null));
     on(this.opening, "click", () => this.open());
-    on(this.more, "click", () => this.more.setAttribute("aria-expanded", this.root.classList.toggle("wide")));
     this.views.forEach((view, place) => on(view, "click", () => this.showAs(place === 1)));
-    for (const chip of this.chips) on(chip, "click", () => this.filter({ show: chip.value }));
-    for (const name of ["class", "sort"]) {
-      on(this.fields[name], "change", () => this.filter({ [name]: this.fields[name].value }));
-    }
-    for (const name of ["from", "to", "text"]) on(this.fields[name], "input", () => this.typed());
     this.resizing = new ResizeObserver(() => this.wall.reshape(this.wall.tiles));
     this.resizing.observe(this.list);
   }
 
   close() {
-    remembered = { filters: this.filters, tiles: this.wall.tiles, top: this.wall.top };
+    remembered = { filters: this.filters.values, tiles: this.wall.tiles, top: this.wall.top };
     this.closed = true;
     this.listing.close();
     this.ending.abort();
     this.resizing.disconnect();
-    clearTimeout(this.typing);
+    this.filters.close();
     clearTimeout(this.resting);
     delete this.container.dataset.ready;
     this.container.replaceChildren();
@@ -412,17 +532,15 @@ class Review {
     this.stale = false;
     if (anew) delete this.container.dataset.ready;
     this.list.setAttribute("aria-busy", "true");
-    try {
-      const done = await this.listing.refresh(this.filters, anew ? [0] : this.wanted());
-      if (done) this.settle(anew);
-    } catch (error) {
-      if (this.reloading === mine) this.fail(error, anew);
-    }
-    if (this.reloading !== mine) return;
+    const wanted = anew ? () => [0] : () => this.wanted();
+    const done = await this.listing.refresh(this.filters.values, wanted).catch((error) => error);
+    if (this.reloading !== mine || this.closed) return;
+    if (done === true) this.settle(anew);
+    else this.fail(done, anew);
     this.reloading = null;
     this.list.removeAttribute("aria-busy");
     if (this.stale) this.reload();
-    else if (!this.closed) this.wall.draw();
+    else this.wall.draw();
   }
 
   wanted() {
@@ -442,7 +560,8 @@ class Review {
     this.adrift = this.cursor >= 0 && !this.choosing && !places.has(this.cursorItem);
     if (anew) this.cursor = this.anchor = -1;
     else this.cursor = Math.min(places.get(this.cursorItem) ?? this.cursor, this.listing.total - 1);
-    this.note = "";
+    if (!this.choosing) this.anchor = places.get(this.anchorItem) ?? this.cursor;
+    this.tell("");
     if (this.failed) this.fail(null);
     if (this.listing.refused) this.showRefusal();
     this.list.setAttribute("aria-rowcount", this.listing.total + 1);
@@ -450,7 +569,6 @@ class Review {
     this.wall.moveTo(anew ? this.starting : this.wall.top);
     this.starting = 0;
     this.showEmpty();
-    this.want();
     this.container.dataset.ready = "yes";
   }
 
@@ -473,58 +591,17 @@ class Review {
   dress(node, index) {
     const row = this.listing.row(index);
     const { tiles } = this.wall;
-    if (node.row !== row || !node.firstChild) this.fill(node, row, tiles);
+    if (node.row !== row || !node.firstChild) {
+      fill(node, row, tiles, this.colours);
+      node.querySelector(".content").append(this.contents.get(row?.item) ?? "");
+      node.row = row;
+    }
     node.dataset.index = index;
     node.setAttribute("role", tiles ? "option" : "row");
     node.setAttribute(tiles ? "aria-posinset" : "aria-rowindex", tiles ? index + 1 : index + 2);
     if (tiles) node.setAttribute("aria-setsize", this.listing.total);
     node.setAttribute("aria-selected", row !== undefined && this.selected.has(row.item));
     node.classList.toggle("current", index === this.cursor && !this.adrift);
-  }
-
-  fill(node, row, tiles) {
-    node.row = row;
-    node.classList.toggle("waiting", !row);
-    if (!row) {
-      delete node.dataset.item;
-      node.replaceChildren(...this.cells("presentation", {}));
-      return;
-    }
-    const { source, by, time, confidence, suspicion } = row;
-    node.dataset.item = row.item;
-    node.replaceChildren(...this.cells(tiles ? "presentation" : "gridcell", {
-      by: by ?? "",
-      time: time ? shortTime(time) : "",
-      // Where somebody gave a label, how sure the model is of its guess says nothing about it.
-      confidence: row.label !== null || confidence === null ? "" : percent(confidence),
-      suspicion: suspicion === null ? "" : percent(suspicion),
-    }));
-    const cell = (name) => node.querySelector(`:scope > .${name}`);
-    // The folder gives way first: the end of a path tells more.
-    const end = source.lastIndexOf("/") + 1;
-    cell("source").append(make("span", {}, source.slice(0, end)), make("span", {}, source.slice(end)));
-    cell("source").title = source;
-    cell("suspicion").classList.toggle("high", suspicion >= 0.5);
-    cell("label").append(...this.wordsFor(row));
-    cell("content").append(this.contents.get(row.item) ?? "");
-  }
-
-  wordsFor({ label, guess, state }) {
-    const quiet = (words) => make("span", { className: "quiet" }, words);
-    const words = state === "unsure" || state === "skipped" ? [make("span", { className: "aside" }, state)] : [];
-    if (label !== null) {
-      words.push(this.dot(label, "dot"), make("b", {}, label));
-      if (guess !== null && guess !== label) words.push(quiet(`the model says ${guess}`));
-    } else if (guess !== null) {
-      words.push(this.dot(guess, "dot ring"), quiet(`probably ${guess}`));
-    }
-    return words.length ? words : [quiet("not known yet")];
-  }
-
-  dot(name, className) {
-    const made = make("span", { className });
-    made.style.setProperty("--c", this.colours.get(name) ?? "var(--quiet)");
-    return made;
   }
 
   // Asks for the rows and contents in sight that are not there.
@@ -577,8 +654,8 @@ class Review {
   }
 
   keyInField(key, field) {
-    if (field !== this.fields.text) return null;
-    if (key === "Escape" && field.value) return () => this.filter({ text: "" });
+    if (field !== this.filters.fields.text) return null;
+    if (key === "Escape" && field.value) return () => this.filters.set({ text: "" });
     return key === "Enter" || key === "ArrowDown" ? () => this.list.focus() : null;
   }
 
@@ -627,7 +704,7 @@ class Review {
   toggle(index) {
     const row = this.listing.row(index);
     if (!row || this.choosing) return;
-    Object.assign(this, { cursor: index, cursorItem: row.item, anchor: index, adrift: false });
+    Object.assign(this, { cursor: index, cursorItem: row.item, anchor: index, anchorItem: row.item, adrift: false });
     if (!this.selected.delete(row.item) && this.selected.size < MOST) this.selected.set(row.item, { index, row });
     this.wall.draw();
   }
@@ -644,14 +721,17 @@ class Review {
 
   async gather(mine, low, high) {
     const missing = () => this.missing(low, high + 1);
-    while (missing().length && this.choosing === mine && !this.failed) await this.load(missing());
-    if (this.choosing !== mine || this.closed) return;
+    const going = () => this.choosing === mine && !this.closed;
+    while (missing().length && going() && !this.failed) await this.load(missing());
+    if (!going()) return;
     this.choosing = null;
-    for (let index = low; index <= high && !missing().length; index += 1) {
+    const there = !missing().length;
+    for (let index = low; there && index <= high; index += 1) {
       const entry = this.entry(index);
       if (entry.row) this.selected.set(entry.row.item, entry);
     }
     this.cursorItem = this.listing.row(this.cursor)?.item;
+    this.anchorItem = this.listing.row(this.anchor)?.item;
     this.wall.draw();
   }
 
@@ -693,34 +773,6 @@ class Review {
     if (this.cursorItem && !this.adrift && this.cursor >= 0) this.host.open(this.cursorItem);
   }
 
-  filter(change) {
-    // Suspicious labels come in their order; whoever leaves them gets the earlier one back.
-    if (change.show === "suspicious") change.sort = "suspicion";
-    else if (change.show && this.filters.show === "suspicious") change.sort = "order";
-    this.filters = { ...this.filters, ...change };
-    this.showFilters();
-    this.reload(true);
-  }
-
-  typed() {
-    clearTimeout(this.typing);
-    const share = (field, otherwise) => (field.value === "" ? otherwise : clamp(Number(field.value) / 100, 0, 1));
-    this.typing = setTimeout(() => {
-      const { from, to, text } = this.fields;
-      this.filter({ from: share(from, 0), to: share(to, 1), text: text.value.trim() });
-    }, TYPING);
-  }
-
-  showFilters() {
-    const { show, from, to, text, sort } = this.filters;
-    for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
-    const values = { class: this.filters.class, sort, text, from: Math.round(100 * from), to: Math.round(100 * to) };
-    for (const [name, field] of Object.entries(this.fields)) {
-      // Nobody's typing is overwritten, except by emptying.
-      if (field !== document.activeElement || values[name] === "") field.value = values[name];
-    }
-  }
-
   showAs(tiles) {
     this.head.hidden = tiles;
     this.list.classList.toggle("tiles", tiles);
@@ -735,34 +787,30 @@ class Review {
     if (shown === this.shownClasses) return;
     this.shownClasses = shown;
     this.colours = new Map(classes.map(({ name, colour }) => [name, colour]));
-    const names = ["", ...this.colours.keys()];
-    this.fields.class.replaceChildren(...names.map((value) => make("option", { value }, value || "Any class")));
-    this.fields.class.value = this.filters.class;
+    this.filters.showClasses(this.colours.keys());
     this.classes.replaceChildren(...classes.map(({ name, key }) => {
       const cap = key ? [make("kbd", {}, key)] : [];
-      return button({ onclick: () => this.correct(name) }, ...cap, this.dot(name, "dot"), name);
+      return button({ onclick: () => this.correct(name) }, ...cap, dot(name, this.colours), name);
     }));
   }
 
   showCount() {
     const { size } = this.selected;
-    const parts = [items(this.listing.total), size && `${number.format(size)} selected`, this.note];
-    const words = parts.filter(Boolean).join(" · ");
+    const words = `${items(this.listing.total)}${size ? ` · ${number.format(size)} selected` : ""}`;
     if (this.count.textContent !== words) this.count.textContent = words;
     for (const one of [...this.classes.children, this.clearing, this.opening]) one.disabled = !size;
   }
 
   showEmpty() {
     this.empty.hidden = this.listing.total > 0;
-    const narrowed = ["class", "from", "to", "text"].some((name) => this.filters[name] !== EVERYTHING[name]);
-    const words = narrowed ? "No item fits these filters." : SHOW[this.filters.show][1];
-    const clear = button({ className: "chip", onclick: () => this.filter(EVERYTHING) }, "Clear filters");
+    const { narrowed } = this.filters;
+    const words = narrowed ? "No item fits these filters." : SHOW[this.filters.values.show][1];
+    const clear = button({ className: "chip", onclick: () => this.filters.set(EVERYTHING) }, "Clear filters");
     this.empty.replaceChildren(make("p", {}, words), ...(narrowed ? [clear] : []));
   }
 
   tell(words) {
-    this.note = words;
-    this.showCount();
+    if (this.note.textContent !== words) this.note.textContent = words;
   }
 
   showRefusal() {
@@ -778,13 +826,4 @@ class Review {
     const again = button({ className: "chip", onclick: () => (this.fail(null), this.reload(anew)) }, "Try again");
     this.trouble.replaceChildren(`Could not read the items: ${sentence(error)} `, again);
   }
-}
-
-function pagesIn(first, last) {
-  const length = pageOf(Math.max(last - 1, first)) - pageOf(first) + 1;
-  return Array.from({ length }, (_, place) => pageOf(first) + place);
-}
-
-function sentence(error) {
-  return `${error.message.replace(/[.\s]+$/, "")}.`;
 }

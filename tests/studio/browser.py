@@ -1,0 +1,300 @@
+"""The app, and a browser before it: what the tests of the page share."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from PIL import Image
+
+from poise.studio.events import Event
+from poise.studio.guard import Doors
+from poise.studio.opening import Opening, Source
+from poise.studio.project import Project
+from poise.studio.server import make_app
+from poise.studio.store import EventStore
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+INSTALL = "as root run: apt-get install chromium"
+#: Kinds of the pictures, in the order of their keys 1, 2, 3.
+KINDS = ("disc", "pole", "beam")
+TOKEN = "the-token-of-this-test"
+#: Seconds that anything may take that does not wait for a person.
+SOON = 15.0
+
+
+# The browser ------------------------------------------------------------------------------------
+
+
+def missing() -> str:
+    """What has to be installed before a page can be opened; empty if nothing."""
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return "needs playwright: install the extra dev"
+    return "" if CHROMIUM else f"needs chromium: {INSTALL}"
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """Chromium without a window; without chromium the test is skipped, or fails where it must not."""
+    lacking = missing()
+    if lacking and os.environ.get("POISE_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"the tests of the page {lacking}")
+    if lacking:
+        pytest.skip(lacking)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Visits:
+    """Pages whose complaints are collected: one that nobody expected fails the test.
+
+    A complaint is an error on the console (what the policy blocks is one), an exception that no
+    script caught, a dialog of the browser's, and a request to anywhere else.
+    """
+
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.complaints: list[str] = []
+        self.contexts: list[Any] = []
+
+    def context(self, *, first_visit: bool = False, **options: Any) -> Any:
+        """A browser of somebody's own; the card of keys was seen, unless it is the first visit."""
+        made = self.browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
+        made.set_default_timeout(1000 * SOON)
+        if not first_visit:
+            made.add_init_script("localStorage.setItem('poise-seen-help', 'yes')")
+        self.contexts.append(made)
+        return made
+
+    def open(self, address: str, context: Any = None, **options: Any) -> Any:
+        """A page at an address."""
+        page = (context or self.context(**options)).new_page()
+        origin = address.split("/?")[0].rstrip("/")
+        self._watch(page, origin)
+        page.goto(address)
+        return page
+
+    def expect(self, *patterns: str) -> None:
+        """These complaints belong to the test: some so far, or the test fails."""
+        for pattern in patterns:
+            found = [words for words in self.complaints if re.search(pattern, words)]
+            assert found, f"nothing complained about {pattern!r}: {self.complaints}"
+            self.complaints = [words for words in self.complaints if words not in found]
+
+    def allow(self, *patterns: str) -> None:
+        """These complaints may have come."""
+        either = "|".join(patterns)
+        self.complaints = [words for words in self.complaints if not re.search(either, words)]
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+        assert self.complaints == []
+
+    def _watch(self, page: Any, origin: str) -> None:
+        say = self.complaints.append
+
+        def dialog(shown: Any) -> None:
+            say(f"dialog: {shown.message}")
+            shown.dismiss()
+
+        def request(sent: Any) -> None:
+            if not sent.url.startswith((f"{origin}/", "data:", "blob:")):
+                say(f"request: {sent.url}")
+
+        page.on("pageerror", lambda error: say(f"uncaught: {error}"))
+        page.on("console", lambda said: say(said.text) if said.type == "error" else None)
+        page.on("dialog", dialog)
+        page.on("request", request)
+
+
+def shown(page: Any, other_than: str | None = None) -> str:
+    """The item on the screen, once it is another one."""
+    page.wait_for_function(
+        """old => {
+          const now = document.getElementById("stage").dataset.item;
+          return document.body.dataset.screen === "label" && now && now !== old;
+        }""",
+        arg=other_than,
+    )
+    return page.evaluate("document.getElementById('stage').dataset.item")
+
+
+def saved(page: Any) -> None:
+    """Wait until the page says that everything is on disk."""
+    page.wait_for_function("document.getElementById('saved').textContent === '✓ saved'")
+
+
+def reads(page: Any, place: str, words: str) -> None:
+    """Wait until these words stand at a place."""
+    page.wait_for_function(
+        "([place, words]) => document.querySelector(place)?.textContent.includes(words)",
+        arg=[place, words],
+    )
+
+
+def until(is_so: Callable[[], Any], seconds: float = SOON) -> Any:
+    """What is so, as soon as it is."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = is_so()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it did not come to that")
+
+
+def focused(page: Any) -> str:
+    """What has the focus, as a person would call it."""
+    return page.evaluate(
+        """() => {
+          const { tagName, id, className, textContent } = document.activeElement;
+          return `${tagName.toLowerCase()}#${id}.${className} ${textContent.trim().slice(0, 30)}`;
+        }"""
+    )
+
+
+# The app ----------------------------------------------------------------------------------------
+
+
+class Inside:
+    """The app in this process: a test can look at its project."""
+
+    def __init__(self, opening: Opening, *, names: bool = False, wait: bool = True) -> None:
+        self.opening = opening
+        if wait and opening.project is None:
+            opening.project = opening.open()
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        self.address = f"http://{host}/?token={TOKEN}"
+        app = make_app(opening, Doors(TOKEN, frozenset({host})), names=names)
+        self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+        self.thread.start()
+        until(lambda: self.server.started)
+
+    @property
+    def project(self) -> Project:
+        assert self.opening.project is not None
+        return self.opening.project
+
+    def labels(self) -> dict[str, str]:
+        """Item -> its class, as the server has it."""
+        return {item: given.label for item, given in self.project.state.labels.items()}
+
+    def events(self, *kinds: str) -> list[Event]:
+        """What is in the log."""
+        return [event for event in self.project.store.events() if event.kind in kinds]
+
+    def kind(self, item: str) -> str:
+        """What a picture of `make_photos` shows."""
+        return self.project.catalogue.sources[self.project.index[item]].split("-")[0]
+
+    def key(self, item: str) -> str:
+        """The key of the class that is true."""
+        return str(KINDS.index(self.kind(item)) + 1)
+
+    def answer(self, page: Any, n: int) -> list[str]:
+        """Answer n questions by keyboard, truthfully; say which items they were."""
+        items: list[str] = []
+        for _ in range(n):
+            items.append(shown(page, items[-1] if items else None))
+            page.keyboard.press(self.key(items[-1]))
+        shown(page, items[-1])
+        until(lambda: set(items) <= self.labels().keys())
+        saved(page)
+        return items
+
+    def end(self) -> None:
+        self.server.should_exit = True
+        self.server.force_exit = True
+        self.thread.join()
+        self.listener.close()
+        if self.opening.project is not None:
+            self.opening.project.close()
+
+
+class Command:
+    """``poise label`` as a process of its own, as somebody would start it."""
+
+    def __init__(self, *arguments: str | Path, before: tuple[str, ...] = (), **env: str) -> None:
+        start = "from poise.cli.main import main; main()"
+        command = [*before, sys.executable, "-c", start, "label", *map(str, arguments)]
+        self.process = subprocess.Popen(
+            [*command, "--no-browser"], stdout=subprocess.PIPE, text=True, env=os.environ | env
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if found := re.search(r"http://\S+", line):
+                self.address = found.group()
+                return
+        self.end(signal.SIGKILL)
+        raise AssertionError("it did not start")
+
+    def end(self, how: int = signal.SIGINT) -> int:
+        """End it in some way, and say how it ended."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        code = self.process.wait(timeout=20)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+def free_port() -> int:
+    """One that nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def log(folder: Path) -> list[Event]:
+    """All events of a project, also of one that somebody has open."""
+    store = EventStore(folder / "events.db")
+    try:
+        return store.events()
+    finally:
+        store.close()
+
+
+# What is labelled -------------------------------------------------------------------------------
+
+
+def make_photos(folder: Path, n: int = 20, seed: int = 0) -> Path:
+    """`n` noisy pictures of each of `KINDS`; the names say what they show."""
+    rng = np.random.default_rng(seed)
+    side = np.arange(-16, 16)
+    x, y = np.meshgrid(side, side)
+    shapes = (x**2 + y**2 < 80, abs(x) < 4, abs(y) < 4)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, shape in zip(KINDS, shapes, strict=True):
+        for number in range(n):
+            grey = 60 + 120 * shape + rng.normal(0, 18, shape.shape)
+            picture = Image.fromarray(np.clip(grey, 0, 255).astype(np.uint8))
+            picture.save(folder / f"{name}-{number:02d}.png")
+    return folder
+
+
+def opened(source: Path, folder: Path, **options: Any) -> Opening:
+    """A project of pictures or of a file, with its classes."""
+    given = {"classes": KINDS} | options
+    return Opening(Source(str(source), folder=folder, k=8, **given))
