@@ -502,3 +502,38 @@ def test_a_policy_that_breaks_its_contract(blobs, chosen):
     with pytest.raises(InputError, match="the policy chose"):
         learner.ask(2)
     assert learner.pending == ()
+
+
+def test_a_copy_goes_its_own_way_and_what_it_solved_is_shared(blobs):
+    graph, y = blobs
+    learner = poise.Learner(graph, {0: "class 0"})
+    label_some(learner, y, 3)
+    (i,) = learner.ask()
+    learner.prepare()
+    before = learner.to_json()
+    following = {}
+    for label in ("class 0", "class 1", "never seen"):
+        twin = learner.copy()
+        twin.tell(i, label)
+        following[label] = int(twin.ask()[0])
+    assert learner.to_json() == before
+    learner.tell(i, "class 1")
+    assert int(learner.ask()[0]) == following["class 1"]
+
+
+def test_a_question_chosen_elsewhere_is_a_question(blobs):
+    graph, y = blobs
+    asked, told = (poise.Learner(graph, {0: "class 0"}) for _ in range(2))
+    for _ in range(4):
+        (i,) = asked.ask()
+        told.pend(i)
+        assert told.events == asked.events
+        for learner in (asked, told):
+            learner.tell(i, f"class {y[i]}")
+    with pytest.raises(NodeIndexError, match="cannot be asked about"):
+        told.pend(0)
+    told.pend([5, 6])
+    assert told.pending == (5, 6)
+    with pytest.raises(NodeIndexError, match="cannot be asked about"):
+        told.pend([7, 6])
+    assert told.pending == (5, 6), "all or none"

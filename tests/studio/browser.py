@@ -32,7 +32,7 @@ INSTALL = "as root run: apt-get install chromium"
 KINDS = ("disc", "pole", "beam")
 TOKEN = "the-token-of-this-test"
 #: Seconds that anything may take that does not wait for a person.
-SOON = 15.0
+SOON = 30.0
 
 
 # The browser ------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def shown(page: Any, other_than: str | None = None) -> str:
 
 def saved(page: Any) -> None:
     """Wait until the page says that everything is on disk."""
-    page.wait_for_function("document.getElementById('saved').textContent === '✓ saved'")
+    page.wait_for_function("() => document.getElementById('saved').textContent === '✓ saved'")
 
 
 def reads(page: Any, place: str, words: str) -> None:
@@ -188,7 +188,9 @@ class Inside:
         self.address = f"http://{host}/?token={TOKEN}"
         app = make_app(opening, Doors(TOKEN, frozenset({host})), names=names)
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+        self.thread = threading.Thread(
+            target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True
+        )
         self.thread.start()
         until(lambda: self.server.started)
 

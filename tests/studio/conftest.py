@@ -1,7 +1,10 @@
+import shutil
+
 import pytest
 from browser import Command, Inside, Visits, launched, make_photos, opened
 from crowds import make_project
 
+from poise.linalg.warm_up import warm_up
 from poise.studio.events import Event
 
 
@@ -48,10 +51,27 @@ def start():
         one.end()
 
 
+@pytest.fixture(scope="session")
+def prepared(photos, tmp_path_factory):
+    """A project's folder in which the pictures are read and compared, and nothing else happened."""
+    warm_up()
+    folder = tmp_path_factory.mktemp("prepared") / "photos.poise"
+    opened(photos, folder, classes=()).open().close()
+    for file in folder.glob("events.db*"):
+        file.unlink()
+    return folder
+
+
 @pytest.fixture
-def studio(start, photos, tmp_path):
+def folder(prepared, tmp_path):
+    """A copy of it for one test."""
+    return shutil.copytree(prepared, tmp_path / "photos.poise")
+
+
+@pytest.fixture
+def studio(start, photos, folder):
     """The app with sixty pictures, three classes and no label."""
-    return start(opened(photos, tmp_path / "photos.poise"))
+    return start(opened(photos, folder))
 
 
 @pytest.fixture

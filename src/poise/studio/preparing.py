@@ -20,7 +20,7 @@ from poise.data.embeddings.registry import write_array
 from poise.errors import GraphError, InputError
 from poise.graph.storage import read_graph, write_graph
 from poise.studio.catalogue import Catalogue
-from poise.studio.reading import DAMAGED, clean, keep_whole, said
+from poise.studio.reading import DAMAGED, Pixels, clean, keep_whole, said
 
 #: Numbers an item from which on principal components are taken.
 MANY = 128
@@ -143,10 +143,16 @@ def _fingerprint(catalogue: Catalogue, embedding: str) -> str:
 def _embedded(catalogue: Catalogue, name: str, report: Callable[[int, int], None]) -> Features:
     items: Items = catalogue.items
     if catalogue.pixels is not None and name in OF_PIXELS:
-        items = catalogue.pixels
+        items = _halved(catalogue.pixels) if name == "pca" else catalogue.pixels
     return embed(
         items, name, cached=name not in QUICK, report=lambda done, total, note: report(done, total)
     )
+
+
+def _halved(pixels: Pixels) -> Pixels:
+    """Images of half the side: the first components hardly differ, and cost a thirtieth."""
+    sums = sum(pixels[:, i::2, j::2].astype(np.uint16) for i in (0, 1) for j in (0, 1))
+    return np.asarray((sums + np.uint16(2)) >> 2, dtype=np.uint8)
 
 
 def _digest(features: Features) -> str:

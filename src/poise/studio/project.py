@@ -2,7 +2,7 @@
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -329,7 +329,12 @@ class Project:
         label = event.data["label"]
         found = self.asker.foreseen(node, label)
         used = any(given.label == label for given in self.state.labels.values())
-        return found if found is not None or used else self.asker.foreseen(node, NEW_CLASS)
+        if found is not None or used:
+            return found
+        found = self.asker.foreseen(node, NEW_CLASS)
+        if found is not None and found.guess == NEW_CLASS:
+            return replace(found, guess=label)  # the class has a name now
+        return found
 
     def _tell(self, event: Event, before: State) -> None:
         """Bring what asks up to date with the state."""

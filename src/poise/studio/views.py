@@ -55,6 +55,8 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
     purpose = held.purpose if held is not None and held.item == item else "question"
     given = state.labels.get(item)
     guess, confidence = question.guess, question.confidence
+    if guess == NEW_CLASS:
+        guess = confidence = None  # it has no name as long as nobody has given it one
     explained = project.asker.explained(question.node) is not None
     if purpose == "audit":
         # What an audit measures is what would be exported, not the model that decides.

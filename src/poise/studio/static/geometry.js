@@ -6,6 +6,7 @@
 
 export const BINS = 5;
 const MARGIN = 0.92;
+const SAMPLE = 20000;
 
 export function toScreen(camera, size, x, y) {
   return [
@@ -155,9 +156,9 @@ export function groupOf(mode, shade) {
   return mode === "uncertainty" ? Math.floor((shade * BINS) / 256) : shade;
 }
 
-// What is drawn: four bytes an item (red, green, blue, 255 if labelled); the order of drawing, labelled
-// items last and on top, of which the first `small` have no label; which items are shown; and how many
-// are in each group. `palette` holds red, green and blue of each shade.
+// What is drawn: four bytes an item (red, green, blue, 255 if labelled); all items that are shown in the order
+// of drawing, labelled ones last and on top, and a sample of them; which items are shown; and how many are
+// in each group. `palette` holds red, green and blue of each shade.
 export function dress(mode, values, palette, hidden, base) {
   const n = base.length;
   const shades = palette.length / 3;
@@ -186,7 +187,18 @@ export function dress(mode, values, palette, hidden, base) {
   const order = new Uint32Array(starts[257]);
   const small = starts[256];
   for (const i of base) if (shown[i]) order[starts[rank[i]]++] = i;
-  return { looks, order, small, shown, counts };
+  const all = { order, small };
+  return { looks, all, sample: thinned(all, SAMPLE), shown, counts };
+}
+
+// About `most` of an order's items, evenly, and as many of those with a label: these must not flicker. The
+// first `small` of an order have none.
+function thinned({ order, small }, most) {
+  const stride = Math.max(Math.ceil(small / most), 1);
+  const step = Math.max(Math.ceil((order.length - small) / most), 1);
+  if (stride === 1 && step === 1) return { order, small };
+  const kept = order.filter((_, k) => (k < small ? k % stride === 0 : (k - small) % step === 0));
+  return { order: kept, small: Math.ceil(small / stride) };
 }
 
 // `share` of the way along colours [red, green, blue], from the first to the last.

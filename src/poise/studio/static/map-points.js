@@ -1,6 +1,6 @@
-// Draws points, all of them in one call of WebGL, or on a plain canvas where there is none. Both take
-// turns behind the same three functions: `points` (x0, y0, x1, y1, ...), `dress` (what geometry.js
-// gives) and `draw(view)`, where view = { camera, size, ratio, radii, ground, moving }.
+// Draws points: all in one call of WebGL, or on a plain canvas where there is none. Both offer the same:
+// `points` takes x0, y0, x1, y1, ..., `dress` what geometry.js makes of the items' values, and `draw` a view
+// { camera, size, ratio, radii, ground, part }, where part is "all" or "sample".
 
 const VERTEX = `#version 300 es
 layout(location = 0) in vec2 at;
@@ -50,9 +50,9 @@ export function makeWebgl(canvas) {
   const place = Object.fromEntries(
     ["middle", "scale", "radii", "ground"].map((name) => [name, gl.getUniformLocation(program, name)]),
   );
-  const [at, look, order] = [gl.createBuffer(), gl.createBuffer(), gl.createBuffer()];
-  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, order);
-  let count = 0;
+  const [at, look] = [gl.createBuffer(), gl.createBuffer()];
+  const orders = { all: gl.createBuffer(), sample: gl.createBuffer() };
+  const counts = { all: 0, sample: 0 };
 
   function attribute(location, buffer, values, parts, type) {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
@@ -64,15 +64,18 @@ export function makeWebgl(canvas) {
   return {
     name: "webgl",
     points(values) {
-      count = 0;
+      Object.assign(counts, { all: 0, sample: 0 });
       attribute(0, at, values, 2, gl.FLOAT);
     },
     dress(dressed) {
       attribute(1, look, dressed.looks, 4, gl.UNSIGNED_BYTE);
-      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, dressed.order, gl.STATIC_DRAW);
-      count = dressed.order.length;
+      for (const [part, buffer] of Object.entries(orders)) {
+        gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffer);
+        gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, dressed[part].order, gl.STATIC_DRAW);
+        counts[part] = dressed[part].order.length;
+      }
     },
-    draw({ camera, size, ratio, radii, ground }) {
+    draw({ camera, size, ratio, radii, ground, part }) {
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
@@ -80,7 +83,8 @@ export function makeWebgl(canvas) {
       gl.uniform2f(place.scale, (2 * camera.scale) / size.width, (2 * camera.scale) / size.height);
       gl.uniform2f(place.radii, ratio * radii[0], ratio * radii[1]);
       gl.uniform3f(place.ground, ground[0] / 255, ground[1] / 255, ground[2] / 255);
-      gl.drawElements(gl.POINTS, count, gl.UNSIGNED_INT, 0);
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, orders[part]);
+      gl.drawElements(gl.POINTS, counts[part], gl.UNSIGNED_INT, 0);
     },
     close() {
       gl.getExtension("WEBGL_lose_context")?.loseContext();
@@ -88,8 +92,7 @@ export function makeWebgl(canvas) {
   };
 }
 
-const SAMPLE = 20000;
-const MOST_RADIUS = 32;
+const BORDER = 32;
 
 // A disc's pixels, as steps from its middle in an image `wide` pixels wide, and how much of each it
 // covers, 0 to 256; `strong` is what a whole pixel counts.
@@ -121,21 +124,19 @@ function blend(under, over, cover) {
 export function makePlain(canvas) {
   const context = canvas.getContext("2d", { alpha: false });
   let values = new Float32Array();
-  let dressed = { looks: new Uint8Array(), order: new Uint32Array(), small: 0 };
+  let dressed = null;
   let image = null;
 
-  // Prints discs, the first ones below, at every `step`th place of the order; one without a colour of
-  // its own takes the point's.
-  function print(pixels, wide, tall, { camera, ratio }, first, last, step, discs) {
-    const { looks, order } = dressed;
+  // Prints discs, the first one below, at each of `items`; a disc without a colour of its own takes the point's.
+  function print(items, discs, pixels, wide, tall, { camera, ratio }) {
+    const { looks } = dressed;
     const scale = camera.scale * ratio;
     const left = wide / 2 - camera.x * scale;
     const top = tall / 2 + camera.y * scale;
-    for (let k = first; k < last; k += step) {
-      const i = order[k];
+    for (const i of items) {
       const x = Math.round(left + values[2 * i] * scale);
       const y = Math.round(top - values[2 * i + 1] * scale);
-      if (x < MOST_RADIUS || y < MOST_RADIUS || x >= wide - MOST_RADIUS || y >= tall - MOST_RADIUS) continue;
+      if (x < BORDER || y < BORDER || x >= wide - BORDER || y >= tall - BORDER) continue;
       const middle = y * wide + x;
       const colour = looks[4 * i] | (looks[4 * i + 1] << 8) | (looks[4 * i + 2] << 16);
       for (const { steps, covers, own } of discs) {
@@ -152,27 +153,28 @@ export function makePlain(canvas) {
     name: "canvas",
     points(given) {
       values = given;
-      dressed = { ...dressed, order: new Uint32Array(), small: 0 };
+      dressed = null;
     },
     dress(given) {
       dressed = given;
     },
     draw(view) {
-      // A border that is never shown, so that discs need no clipping.
-      const wide = canvas.width + 2 * MOST_RADIUS;
-      const tall = canvas.height + 2 * MOST_RADIUS;
+      // A border that is never shown, so that no disc needs clipping.
+      const wide = canvas.width + 2 * BORDER;
+      const tall = canvas.height + 2 * BORDER;
       if (image?.width !== wide || image?.height !== tall) image = new ImageData(wide, tall);
       const pixels = new Uint32Array(image.data.buffer);
       const [red, green, blue] = view.ground;
-      const paint = red | (green << 8) | (blue << 16);
-      pixels.fill((paint | 0xff000000) >>> 0);
-      const [plain, large] = view.radii.map((r) => Math.min(r * view.ratio, MOST_RADIUS - 2));
-      const { order, small } = dressed;
-      const step = (count) => (view.moving ? Math.max(Math.ceil(count / SAMPLE), 1) : 1);
-      const labelled = [disc(large, wide, 256, paint), disc(large - 1, wide, 256)];
-      print(pixels, wide, tall, view, 0, small, step(small), [disc(plain, wide, 205)]);
-      print(pixels, wide, tall, view, small, order.length, step(order.length - small), labelled);
-      context.putImageData(image, -MOST_RADIUS, -MOST_RADIUS);
+      const ground = red | (green << 8) | (blue << 16);
+      pixels.fill((ground | 0xff000000) >>> 0);
+      if (dressed) {
+        const { order, small } = dressed[view.part];
+        const [plain, large] = view.radii.map((radius) => Math.min(radius * view.ratio, BORDER - 2));
+        const labelled = [disc(large, wide, 256, ground), disc(large - 1, wide, 256)];
+        print(order.subarray(0, small), [disc(plain, wide, 205)], pixels, wide, tall, view);
+        print(order.subarray(small), labelled, pixels, wide, tall, view);
+      }
+      context.putImageData(image, -BORDER, -BORDER);
     },
     close() {},
   };

@@ -5,8 +5,9 @@ import * as geometry from "./geometry.js";
 import { element } from "./map-parts.js";
 import { makePlain, makeWebgl } from "./map-points.js";
 
-const SETTLE = 150; // milliseconds, as the next one
+const SETTLE = 150; // milliseconds, as the next two
 const GLIDE = 120;
+const SLOW = 50;
 const FARTHEST = 0.5;
 const CLOSEST = 2000;
 const FRAMES = 240;
@@ -20,6 +21,7 @@ export class View {
     this.camera = { x: 0, y: 0, scale: 1 };
     this.size = null;
     this.frameTimes = [];
+    this.pace = 0; // milliseconds a frame while moving, running mean
     this.handled = 0; // script time of events since the last frame
     this.marks = new Map();
     const svg = document.createElementNS(SVG, "svg");
@@ -171,7 +173,7 @@ export class View {
     this.schedule();
   }
 
-  // While it moves the plain canvas draws a part; a moment after, everything.
+  // While it moves, a processor that draws alone draws a sample; a moment after, everything.
   move() {
     this.moving = true;
     clearTimeout(this.settling);
@@ -179,7 +181,7 @@ export class View {
       this.moving = false;
       this.schedule();
       this.settled();
-    }, SETTLE);
+    }, Math.max(SETTLE, 3 * this.pace));
     this.schedule();
   }
 
@@ -190,17 +192,26 @@ export class View {
       this.asked = null;
       this.gliding?.(now);
       this.draw();
+      if (this.moving) this.measure(now);
+    });
+  }
+
+  // Script does not see how long the drawing takes, but until it is done no frame follows.
+  measure(now) {
+    requestAnimationFrame((next) => {
+      this.pace = 0.7 * this.pace + 0.3 * (next - now);
     });
   }
 
   draw() {
     if (!this.size || this.closed) return;
     const start = performance.now();
-    const { camera, size, ratio, ground, moving, dressed } = this;
+    const { camera, size, ratio, ground, dressed } = this;
     const magnification = camera.scale / geometry.fitted(this.box, size).scale;
-    const labelled = dressed.order.length - dressed.small;
+    const labelled = dressed.all.order.length - dressed.all.small;
     const radii = geometry.radii(dressed.shown.length, labelled, size, magnification);
-    this.renderer.draw({ camera, size, ratio, ground, moving, radii });
+    const part = this.moving && (this.pace > SLOW || this.renderer.name === "canvas") ? "sample" : "all";
+    this.renderer.draw({ camera, size, ratio, ground, radii, part });
     for (const [part, index] of this.marks) this.place(part, index);
     this.drawLine();
     this.frameTimes.push(performance.now() - start + this.handled);

@@ -336,7 +336,7 @@ class MapScreen {
     } else if (!hidden.delete(group)) hidden.add(group);
     this.point(null);
     this.recolour();
-    this.spoken.textContent = `${counted(this.dressed.order.length)} shown`;
+    this.spoken.textContent = `${counted(this.dressed.all.order.length)} shown`;
   }
 
   setMode(mode) {

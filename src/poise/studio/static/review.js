@@ -12,7 +12,8 @@ const MOST = 2000;
 // Browsers cut elements off from about 16 million pixels on.
 const TALLEST = 15_000_000;
 const TILE = { wide: 152, gap: 12 };
-const OVERSCAN = 4;
+// Pixels above and below the sight that are drawn as well.
+const OVERSCAN = 200;
 // In milliseconds: what flies by faster is not asked for; letters typed faster are one search.
 const REST = 60;
 const TYPING = 200;
@@ -288,8 +289,8 @@ class Wall {
   }
 
   sight() {
-    const first = Math.max(0, Math.floor(this.top / this.line) - OVERSCAN) * this.across;
-    const last = (Math.ceil((this.top + this.view) / this.line) + OVERSCAN) * this.across;
+    const first = Math.max(0, Math.floor((this.top - OVERSCAN) / this.line)) * this.across;
+    const last = Math.ceil((this.top + this.view + OVERSCAN) / this.line) * this.across;
     return [Math.min(first, this.measured), Math.min(last, this.measured)];
   }
 

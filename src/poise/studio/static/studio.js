@@ -108,7 +108,8 @@ async function nextAudit() {
 
 async function makeClass(name) {
   const taken = new Set(state.classes.map((one) => one.key));
-  const key = [..."1234567890"].find((digit) => !taken.has(digit));
+  const free = [..."1234567890"].filter((digit) => !taken.has(digit));
+  const key = free.includes(name) ? name : free[0];
   const asked = state.question;
   if (!state.classes.some((one) => one.name === name)) {
     state.classes.push({ name, key: key ?? "", count: 0 });

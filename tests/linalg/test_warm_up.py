@@ -1,0 +1,22 @@
+"""After a warm-up nothing is left to compile."""
+
+import subprocess
+import sys
+
+
+def test_a_solve_after_it_compiles_nothing():
+    code = """
+import numpy as np, poise
+from poise.linalg import compiled
+from poise.linalg.warm_up import warm_up
+warm_up()
+kernels = [f for f in vars(compiled).values() if hasattr(f, "signatures")]
+before = [len(f.signatures) for f in kernels]
+X = np.random.default_rng(0).normal(size=(1500, 4))
+learner = poise.Learner(poise.knn_graph(X, k=10), {0: "a", 1: "b", 2: "c"})
+for label in "abcdefgh":
+    learner.tell(int(learner.ask()[0]), label)
+learner.ask()
+assert [len(f.signatures) for f in kernels] == before, "something was compiled after it"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
