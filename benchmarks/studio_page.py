@@ -213,5 +213,6 @@ class Person:
     def saved(self) -> None:
         """Wait until the page says that everything is saved."""
         self.page.wait_for_function(
-            "() => document.getElementById('saved').textContent === '✓ saved'", timeout=PATIENCE * 1e3
+            "() => document.getElementById('saved').textContent === '✓ saved'",
+            timeout=PATIENCE * 1e3,
         )

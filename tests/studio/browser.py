@@ -107,7 +107,7 @@ class Visits:
     def close(self) -> None:
         for context in self.contexts:
             context.close()
-        assert self.complaints == []
+        assert not self.complaints, self.complaints
 
     def _watch(self, page: Any, origin: str) -> None:
         say = self.complaints.append
@@ -178,15 +178,17 @@ def focused(page: Any) -> str:
 class Inside:
     """The app in this process: a test can look at its project."""
 
-    def __init__(self, opening: Opening, *, names: bool = False, wait: bool = True) -> None:
+    def __init__(
+        self, opening: Opening, *, names: bool = False, wait: bool = True, token: str = TOKEN
+    ) -> None:
         self.opening = opening
         if wait and opening.project is None:
             opening.project = opening.open()
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{self.listener.getsockname()[1]}"
-        self.address = f"http://{host}/?token={TOKEN}"
-        app = make_app(opening, Doors(TOKEN, frozenset({host})), names=names)
+        self.address = f"http://{host}/?token={token}"
+        app = make_app(opening, Doors(token, frozenset({host})), names=names)
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         self.thread = threading.Thread(
             target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True

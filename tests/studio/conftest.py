@@ -25,7 +25,8 @@ def browser():
 
 
 @pytest.fixture
-def visits(browser):
+def visits(browser, start, command):
+    """Pages to open. They are closed before what serves them ends."""
     made = Visits(browser)
     yield made
     made.close()

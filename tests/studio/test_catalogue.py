@@ -370,6 +370,7 @@ class TestContent:
         found = read_catalogue(str(tmp_path))
         kinds = [found.content(i)[0] for i in range(4)]
         assert kinds == ["image/png", "image/jpeg", "image/png", "image/jpeg"]
+        assert [found.content(i, 160)[0] for i in range(4)] == kinds
         assert opened(found, 2).getpixel((5, 5)) == (90, 90, 90, 90)
 
     def test_nothing_of_a_file_is_passed_on(self, tmp_path):

@@ -197,7 +197,11 @@ def test_image_files_are_not_read_again(tmp_path, work):
         path.unlink()
     for embedding, expected in ((None, "pca"), ("pca", "pca"), ("raw", "raw")):
         features, graph = prepared(catalogue, tmp_path / "p", embedding=embedding, k=3)
-        np.testing.assert_array_equal(features, poise.embed(catalogue.pixels, expected))
+        pixels = catalogue.pixels
+        if expected == "pca":  # means of four
+            pixels = pixels.reshape(8, 32, 2, 32, 2).mean(axis=(2, 4))
+            pixels = np.floor(pixels + 0.5).astype(np.uint8)
+        np.testing.assert_array_equal(features, poise.embed(pixels, expected))
         assert graph.n_nodes == 8
     assert work == ["embed", "knn_graph"] * 2
 

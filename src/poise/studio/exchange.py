@@ -11,7 +11,6 @@ from poise.data.embeddings.items import extra
 from poise.errors import InputError
 from poise.studio.events import Event, check_name
 from poise.studio.project import KEYS, Predictions, Project
-from poise.studio.state import Labelled
 
 FORMATS = ("csv", "jsonl", "parquet")
 FIELDS = ("id", "source", "label", "by", "confidence", "time")
@@ -29,16 +28,12 @@ def rows(project: Project, predictions: Predictions | None) -> list[Row]:
     ):
         given = project.state.labels.get(item)
         if given is not None:
-            found.append((item, source, given.label, _by(given), None, given.time))
+            found.append((item, source, given.label, given.by, None, given.time))
         elif predictions is not None:
             name = predictions.classes[predictions.codes[index]]
             confidence = round(float(predictions.confidence[index]), 4)
             found.append((item, source, name, MODEL, confidence, None))
     return found
-
-
-def _by(given: Labelled) -> str:
-    return SOURCE if given.via == "source" else given.annotator or PERSON
 
 
 def written(found: Sequence[Row], kind: str) -> bytes:
@@ -128,7 +123,7 @@ def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
         seen.add(item)
         name = "" if by == PERSON else SOURCE if by == SOURCE else check_name(by)
         held = project.state.labels.get(item)
-        if held is not None and (held.label, _by(held)) == (str(label), by):
+        if held is not None and (held.label, held.by) == (str(label), by):
             unchanged += 1
             continue
         groups.setdefault((str(label), name, None if time is None else str(time)), []).append(item)

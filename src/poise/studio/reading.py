@@ -33,7 +33,7 @@ ID_LETTERS = 20
 SIDE = 64
 #: Images with shorter sides are shown in their own size.
 SMALL = 64
-#: Sides from which on an image without transparency is sent as JPEG.
+#: Images with longer sides, and nothing transparent, are taken for photographs: sent as JPEG.
 PHOTOGRAPH = 256
 #: Bytes of a file, and pixels of an image that is unpacked beside others, at most.
 LARGEST, LARGE = 1 << 30, 25_000_000
@@ -347,18 +347,20 @@ def read_images(
 
 def shown_file(content: bytes, size: int) -> tuple[str, bytes]:
     """Media type and bytes of a picture of an image file, at most `size` pixels a side."""
-    return _used(content, ("RGB", (size, size)), lambda picture: _encoded(picture, size))
+    return _used(
+        content, ("RGB", (size, size)), lambda picture, side: _encoded(picture, side, size)
+    )
 
 
 def shown_numbers(values: npt.NDArray[Any], size: int) -> tuple[str, bytes]:
     """The same of numbers: (height, width), (height, width, 1) or (height, width, 3)."""
     pillow = extra("PIL.Image", "app", "showing images")
     values = values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values
-    return _encoded(pillow.fromarray(_stretched(values)), size)
+    return _encoded(pillow.fromarray(_stretched(values)), max(values.shape[:2]), size)
 
 
-def _used(content: bytes, draft: tuple[str, tuple[int, int]], use: Callable[[Any], T]) -> T:
-    """What `use` makes of an image: upright, L, RGB or RGBA.
+def _used(content: bytes, draft: tuple[str, tuple[int, int]], use: Callable[[Any, int], T]) -> T:
+    """What `use` makes of an image, upright, L, RGB or RGBA, and of the longest side of its file's.
 
     A JPEG is decoded in a mode and no larger than `draft` says, where that is quicker.
     """
@@ -367,11 +369,14 @@ def _used(content: bytes, draft: tuple[str, tuple[int, int]], use: Callable[[Any
     if not content:
         raise UnreadableError("it is empty (0 bytes)")
     try:
-        with _quiet, pillow.open(io.BytesIO(content)) as picture, _turn(picture, draft):
-            picture.load()
-            with suppress(Exception):  # damaged notes of the camera: it stays as it lies
-                operations.exif_transpose(picture, in_place=True)
-            return use(_eight_bits(picture))
+        with _quiet, pillow.open(io.BytesIO(content)) as picture:
+            side = max(picture.size)
+            picture.draft(*draft)
+            with _turn(picture):
+                picture.load()
+                with suppress(Exception):  # damaged notes of the camera: it stays as it lies
+                    operations.exif_transpose(picture, in_place=True)
+                return use(_eight_bits(picture), side)
     except (pillow.DecompressionBombError, MemoryError):
         raise UnreadableError("it has too many pixels") from None
     except pillow.UnidentifiedImageError:
@@ -380,9 +385,8 @@ def _used(content: bytes, draft: tuple[str, tuple[int, int]], use: Callable[[Any
         raise UnreadableError("it is damaged or cut short") from None
 
 
-def _turn(picture: Any, draft: tuple[str, tuple[int, int]]) -> AbstractContextManager[Any]:
+def _turn(picture: Any) -> AbstractContextManager[Any]:
     """Large images one after another: several at once need more memory than many machines have."""
-    picture.draft(*draft)
     return _alone if picture.width * picture.height > LARGE else nullcontext()
 
 
@@ -398,7 +402,7 @@ def _eight_bits(picture: Any) -> Any:
     return picture.convert("L" if picture.mode == "1" else "RGB")
 
 
-def _grey(picture: Any) -> Pixels:
+def _grey(picture: Any, side: int) -> Pixels:
     """The image in SIDE x SIDE pixels; what is transparent is white, as on paper."""
     square = (SIDE, SIDE)
     if picture.mode == "RGBA":
@@ -408,13 +412,14 @@ def _grey(picture: Any) -> Pixels:
     return np.asarray(picture.convert("L").resize(square, reducing_gap=3.0))
 
 
-def _encoded(picture: Any, size: int) -> tuple[str, bytes]:
-    if max(picture.size) >= SMALL:
+def _encoded(picture: Any, side: int, size: int) -> tuple[str, bytes]:
+    """Of an image that had this longest side before it was shrunk."""
+    if side >= SMALL:
         picture.thumbnail((size, size))
     if picture.mode == "RGBA" and picture.getextrema()[3] == (255, 255):
         picture = picture.convert("RGB")
     buffer = io.BytesIO()
-    if picture.mode == "RGBA" or max(picture.size) <= PHOTOGRAPH:
+    if picture.mode == "RGBA" or side <= PHOTOGRAPH:
         picture.save(buffer, format="PNG", compress_level=1)
         return "image/png", buffer.getvalue()
     picture.save(buffer, format="JPEG", quality=90)

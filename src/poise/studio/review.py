@@ -15,8 +15,6 @@ SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious")
 SORTS = ("order", "confidence", "-confidence", "suspicion", "time")
 #: Rows of a page at most.
 LIMIT = 500
-#: A label that the others speak against by more than this is suspicious.
-SUSPICIOUS = 0.5
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def review(
                 "index": index,
                 "source": catalogue.sources[index],
                 "label": given.label if given else None,
-                "by": given.annotator if given else None,
+                "by": given.by if given else None,
                 "time": given.time if given else None,
                 "guess": guess,
                 "confidence": confidence,
@@ -128,7 +126,7 @@ def _chosen(
         case "unsure" | "skipped":
             keep = mask(getattr(state, wanted.show))
         case "suspicious":
-            keep = mask(item for item, share in against.items() if share > SUSPICIOUS)
+            keep = mask(against)
     if predictions is not None and (wanted.low > 0 or wanted.high < 1):
         sure = predictions.confidence
         keep &= labelled | ((sure >= wanted.low) & (sure <= wanted.high))

@@ -19,6 +19,11 @@ class Labelled:
     time: str
     via: str = "question"
 
+    @property
+    def by(self) -> str:
+        """Who said so, in words: a name, the only person, or the source itself."""
+        return "source" if self.via == "source" else self.annotator or "person"
+
 
 @dataclass(frozen=True)
 class Open:

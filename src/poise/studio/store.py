@@ -8,7 +8,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from poise.studio.events import Event
 #: What ``PRAGMA user_version`` and ``application_id`` of our files say.
 VERSION = 1
 APPLICATION = 0x706F6973  # "pois"
+#: Bytes of the write-ahead log, at most, about.
+LONGEST_LOG = 4_000_000
 
 SCHEMA = """
 CREATE TABLE events (
@@ -78,6 +80,7 @@ class EventStore:
             )
         run("PRAGMA journal_mode=WAL")
         run("PRAGMA synchronous=FULL")
+        run("PRAGMA wal_autocheckpoint=0")  # see _empty_log
         if not tables:
             # One transaction: a file that was being made when the process died is made again.
             with self._transaction():
@@ -100,8 +103,22 @@ class EventStore:
         StoreError
             If the disk does not take it. Nothing is written then.
         """
-        with self._lock, self._said("written"), self._transaction():
-            return [self._append(event) for event in events]
+        with self._lock, self._said("written"):
+            with self._transaction():
+                written = [self._append(event) for event in events]
+            self._empty_log()
+        return written
+
+    def _empty_log(self) -> None:
+        """Move a long write-ahead log into the file.
+
+        SQLite's own way leaves the log as it was until the next write; a copy of both in which the
+        log was cut then mixes pages of two times.
+        """
+        # What was written is safe in the log, whatever happens here.
+        with suppress(sqlite3.Error, OSError):
+            if Path(f"{self.path}-wal").stat().st_size > LONGEST_LOG:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def by_client(self, client: str) -> Event | None:
         """The event that was sent with this id."""

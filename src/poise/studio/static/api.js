@@ -2,6 +2,8 @@
 // client's id makes a second arrival harmless.
 
 const RETRY = [300, 1000, 3000];
+// The server was started again and does not know this browser yet; it is not ready yet.
+const LATER = [403, 503];
 
 let who = "";
 export const setAnnotator = (name) => { who = name; };
@@ -60,11 +62,12 @@ export function uniqueId() {
 }
 
 export class Outbox {
-  // `on` gets: sending(), done(response, entry), refused(error, entry), offline().
+  // `on` gets: sending(), done(response, entry), refused(error, entry), offline(error).
   constructor(place, on) {
     this.place = place;
     this.on = on;
     this.entries = [];
+    this.decided = new Map();
     this.running = null;
   }
 
@@ -82,10 +85,21 @@ export class Outbox {
     return this.entries.length;
   }
 
+  // Resolves when the server has decided: with nothing, or with why it refused.
   add(path, body) {
-    this.entries.push({ path, body: who ? { ...body, annotator: who } : body });
+    const entry = { path, body: who ? { ...body, annotator: who } : body };
+    this.entries.push(entry);
     this.keep();
-    return this.run();
+    const decided = new Promise((done) => { this.decided.set(entry, done); });
+    this.run();
+    return decided;
+  }
+
+  settle(entry, error) {
+    this.entries.shift();
+    this.keep();
+    this.decided.get(entry)?.(error);
+    this.decided.delete(entry);
   }
 
   keep() {
@@ -108,17 +122,15 @@ export class Outbox {
       this.on.sending();
       try {
         const response = await post(entry.path, entry.body);
-        this.entries.shift();
-        this.keep();
         attempt = 0;
+        this.settle(entry);
         this.on.done(response, entry);
       } catch (error) {
-        if (error instanceof Refused && error.status !== 503) {
-          this.entries.shift();
-          this.keep();
+        if (error instanceof Refused && !LATER.includes(error.status)) {
+          this.settle(entry, error);
           await this.on.refused(error, entry);
         } else {
-          this.on.offline();
+          this.on.offline(error);
           await new Promise((done) => { setTimeout(done, RETRY[Math.min(attempt, RETRY.length - 1)]); });
           attempt += 1;
         }

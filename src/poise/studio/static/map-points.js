@@ -120,9 +120,9 @@ function blend(under, over, cover) {
   return ((redBlue & 0xff00ff) | (green & 0x00ff00) | 0xff000000) >>> 0;
 }
 
-// Writes the pixels itself: a hundred thousand calls of fillRect take ten times as long.
+// Writes the pixels itself: a squares by fillRect take more than twice as long as these discs.
 export function makePlain(canvas) {
-  const context = canvas.getContext("2d", { alpha: false });
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
   let values = new Float32Array();
   let dressed = null;
   let image = null;

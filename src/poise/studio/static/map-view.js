@@ -21,7 +21,6 @@ export class View {
     this.camera = { x: 0, y: 0, scale: 1 };
     this.size = null;
     this.frameTimes = [];
-    this.pace = 0; // milliseconds a frame while moving, running mean
     this.handled = 0; // script time of events since the last frame
     this.marks = new Map();
     const svg = document.createElementNS(SVG, "svg");
@@ -73,6 +72,7 @@ export class View {
     this.points = points;
     this.grid = geometry.makeGrid(points);
     this.box = geometry.bounds(points);
+    this.pace = 0; // milliseconds a frame while moving, running mean
     this.renderer.points(points);
   }
 
@@ -192,14 +192,15 @@ export class View {
       this.asked = null;
       this.gliding?.(now);
       this.draw();
-      if (this.moving) this.measure(now);
+      if (this.moving && this.pace <= SLOW) this.measure(now);
     });
   }
 
-  // Script does not see how long the drawing takes, but until it is done no frame follows.
+  // Script does not see how long the drawing takes, but until it is done no frame follows. Found slow once,
+  // it stays so: a sample would only seem to show the contrary.
   measure(now) {
     requestAnimationFrame((next) => {
-      this.pace = 0.7 * this.pace + 0.3 * (next - now);
+      this.pace = 0.9 * this.pace + 0.1 * (next - now);
     });
   }
 

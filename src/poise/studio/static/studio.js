@@ -60,6 +60,7 @@ function moveOn(foreseen, label) {
   const next = ahead?.item === state.question.item ? foreseen ?? ahead.queue[0] : null;
   before = state.question;
   state.answers += label ? 1 : 0;
+  state.undoable = true;
   for (const one of state.classes) if (one.name === label) one.count += 1;
   const queue = ahead?.queue.slice(1) ?? [];
   ahead = next ? { item: next.item, answers: {}, queue } : null;
@@ -122,7 +123,9 @@ async function makeClass(name) {
 
 const said = {
   sending: () => saved("saving…"),
-  offline: () => saved("not saved yet: poise does not answer"),
+  offline: (error) => saved(error.status === 403
+    ? "not saved yet: poise was started again, open the address that it printed"
+    : "not saved yet: poise does not answer"),
   done(response, entry) {
     if (response.undone) {
       const { kind, data } = response.undone;
@@ -216,7 +219,8 @@ function showQuestion() {
   const { question } = state;
   document.title = `${state.project} · poise`;
   at("project").textContent = state.project;
-  at("counts").textContent = `${count(state.answers)} answers · ${count(state.items)} items`;
+  at("counts").textContent = `${count(state.answers)} answers · ${count(state.items)} items`
+    + (state.unreadable ? `, ${count(state.unreadable)} could not be read` : "");
   grid.close();
   showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
@@ -281,13 +285,24 @@ function place(made, question) {
 
 // ---- Screens ----------------------------------------------------------------------------------
 
+// For the screens: resolves when it is saved, rejects with the reason if it is not.
+async function written(...what) {
+  const refused = await record(...what);
+  if (refused) throw refused;
+}
+
 const host = {
-  get, post, bytes, upload,
+  get, post, bytes,
+  upload: async (path, file) => {
+    const found = await upload(path, file);
+    take(await get("/api/state"));
+    return found;
+  },
   content: (item, kind) => content(item, kind ?? state.kind, 160),
   classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(`--c${i % 12}`).trim() })),
   open: async (item) => { await show("label"); await lookAt(item); },
-  label: (items, label, via = "map") => record("label", { items, label, via }),
-  clear: (items) => record("clear", { items }),
+  label: (items, label, via = "map", versions = {}) => record("label", { items, label, via }, versions),
+  clear: (items, versions = {}) => record("clear", { items }, versions),
   restrict: (items) => record("setting", { name: "only", value: items }),
   say: (words) => { at("saved").textContent = words; },
 };
@@ -333,7 +348,11 @@ function press(key, event) {
     case "s": aside("skip"); break;
     case "x": aside("unsure"); break;
     case "g": grid.show(state.question?.alike ?? [], state.kind); break;
-    case "n": at("name").value = ""; at("name-dialog").showModal(); break;
+    case "n":
+      at("name").value = "";
+      at("name-dialog").returnValue = ""; // Esc does not empty it in every browser
+      at("name-dialog").showModal();
+      break;
     case "a": if (state.answers) audit(); break;
     case "m": show("map"); break;
     case "v": show("review"); break;

@@ -1,0 +1,100 @@
+import { EVERYTHING } from "./review-listing.js";
+import { button, choice, clamp, make } from "./review-rows.js";
+
+export const SHOW = {
+  all: ["All", "There are no items in this project."],
+  labelled: ["Labelled", "Nothing labelled yet. Press Esc and label the first item."],
+  predicted: ["Predicted", "No predictions yet: they come with the first labels."],
+  unsure: ["Unsure", "Nothing is set aside as unsure. On the label screen, x sets an item aside."],
+  skipped: ["Skipped", "Nothing is skipped."],
+  suspicious: ["Suspicious first", "No label is suspicious: the others speak for each of them."],
+};
+const SORT = {
+  order: "As in the source",
+  confidence: "Least sure first",
+  "-confidence": "Surest first",
+  suspicion: "Most suspicious first",
+  time: "Latest label first",
+};
+// In milliseconds: letters typed faster are one search.
+const TYPING = 200;
+
+// Which items, in which order; `changed` comes after every change.
+export class Filters {
+  constructor(values, changed, views) {
+    Object.assign(this, { values, changed });
+    const share = (name) => make("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
+    this.fields = {
+      class: make("select", { "aria-label": "Class" }),
+      from: share("Confidence from, in per cent"),
+      to: share("Confidence to, in per cent"),
+      sort: choice("Order", SORT),
+      text: make("input", { type: "search", placeholder: "Search", "aria-label": "Search in source" }),
+    };
+    const { from, to, sort, text } = this.fields;
+    const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
+    const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
+    this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
+    this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
+    this.root = make("div", { className: "filters" },
+      make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips), rest,
+      make("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
+    this.listen();
+    this.show();
+  }
+
+  listen() {
+    for (const chip of this.chips) chip.addEventListener("click", () => this.set({ show: chip.value }));
+    for (const name of ["class", "sort"]) {
+      this.fields[name].addEventListener("change", () => this.set({ [name]: this.fields[name].value }));
+    }
+    for (const name of ["from", "to", "text"]) this.fields[name].addEventListener("input", () => this.typed());
+    this.more.addEventListener("click", () => {
+      this.more.setAttribute("aria-expanded", this.root.classList.toggle("open"));
+    });
+  }
+
+  set(change) {
+    const was = this.values.show;
+    const show = change.show ?? was;
+    this.values = { ...this.values, ...change };
+    // Suspicious labels come in their own order, and it goes with them.
+    if (show !== was && show === "suspicious") this.values.sort = "suspicion";
+    else if (show !== was && was === "suspicious") this.values.sort = "order";
+    this.show();
+    this.changed();
+  }
+
+  typed() {
+    clearTimeout(this.typing);
+    const share = ({ value }, empty) => (value === "" ? empty : clamp(Number(value) / 100, 0, 1));
+    this.typing = setTimeout(() => {
+      const { from, to, text } = this.fields;
+      this.set({ from: share(from, 0), to: share(to, 1), text: text.value.trim() });
+    }, TYPING);
+  }
+
+  show() {
+    const { show, from, to } = this.values;
+    for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
+    const shown = { ...this.values, from: Math.round(100 * from), to: Math.round(100 * to) };
+    for (const [name, field] of Object.entries(this.fields)) {
+      // Nobody's typing is overwritten, except by emptying.
+      if (field !== document.activeElement || shown[name] === "") field.value = shown[name];
+    }
+  }
+
+  showClasses(names) {
+    const options = ["", ...names].map((value) => make("option", { value }, value || "Any class"));
+    this.fields.class.replaceChildren(...options);
+    this.fields.class.value = this.values.class;
+  }
+
+  get narrowed() {
+    return ["class", "from", "to", "text"].some((name) => this.values[name] !== EVERYTHING[name]);
+  }
+
+  close() {
+    clearTimeout(this.typing);
+  }
+}

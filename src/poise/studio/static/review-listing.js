@@ -1,0 +1,119 @@
+// The rows of the review screen's list: fetched a page at a time, corrected at once.
+
+export const PAGE = 100;
+const HELD = 100;
+const POLL = 500;
+export const EVERYTHING = { show: "all", class: "", from: 0, to: 1, sort: "order", text: "" };
+
+export const pageOf = (index) => Math.floor(index / PAGE);
+
+export function pagesIn(first, last) {
+  const length = pageOf(Math.max(last - 1, first)) - pageOf(first) + 1;
+  return Array.from({ length }, (_, place) => pageOf(first) + place);
+}
+
+// The rows of one list, as far as they are held.
+export class Listing {
+  constructor(get, preparing) {
+    Object.assign(this, { get, preparing, filters: EVERYTHING, total: 0, turn: 0, refused: 0 });
+    this.pages = new Map();
+    this.asked = new Map();
+    this.corrected = new Map(); // item -> its row after, and the turn in which the server must know it
+  }
+
+  row(index) {
+    return this.pages.get(pageOf(index))?.[index % PAGE];
+  }
+
+  address(page) {
+    const { show, sort, from, to, text } = this.filters;
+    const query = new URLSearchParams({ offset: page * PAGE, limit: PAGE, show, sort });
+    if (this.filters.class) query.set("class", this.filters.class);
+    if (from > 0 || to < 1) {
+      query.set("from", Math.min(from, to));
+      query.set("to", Math.max(from, to));
+    }
+    if (text) query.set("text", text);
+    return `/api/review?${query}`;
+  }
+
+  // One page, or null where the list was asked for anew in the meantime.
+  async fetch(page, turn) {
+    for (;;) {
+      const found = await this.get(this.address(page));
+      if (turn !== this.turn) return null;
+      if (!found.preparing) return found;
+      this.preparing();
+      await new Promise((done) => setTimeout(done, POLL));
+    }
+  }
+
+  load(page) {
+    const { asked } = this;
+    if (!asked.has(page)) {
+      const again = () => (this.closed ? null : this.load(page));
+      const loading = this.fetch(page, this.turn).then((found) => (found ? this.hold(page, found) : again()));
+      asked.set(page, loading.finally(() => asked.delete(page)));
+    }
+    return asked.get(page);
+  }
+
+  // The pages that `wanted` names, anew and together; the old rows stay until then. False if overtaken.
+  async refresh(filters, wanted) {
+    const turn = (this.turn += 1);
+    this.filters = filters;
+    this.asked = new Map();
+    const found = new Map();
+    const missing = () => wanted().filter((page) => !found.has(page));
+    // The person may have gone on to other pages in the meantime.
+    for (let pages = missing(); pages.length; pages = missing()) {
+      await Promise.all(pages.map(async (page) => found.set(page, await this.fetch(page, turn))));
+      if (turn !== this.turn) return false;
+    }
+    this.pages.clear();
+    found.forEach((one, page) => this.hold(page, one));
+    // Of what was answered and is not among these rows nothing more is expected.
+    for (const [item, { until }] of this.corrected) if (until <= turn) this.corrected.delete(item);
+    return true;
+  }
+
+  hold(page, { rows, total }) {
+    this.total = total;
+    this.pages.set(page, rows.map((row) => this.asCorrected(row)));
+    if (this.pages.size > HELD) {
+      const away = (other) => Math.abs(other - page);
+      this.pages.delete([...this.pages.keys()].reduce((a, b) => (away(b) > away(a) ? b : a)));
+    }
+  }
+
+  // A correction is shown until the server shows it too, or had its say and shows something else.
+  asCorrected(row) {
+    const correction = this.corrected.get(row.item);
+    if (!correction) return row;
+    const same = row.label === correction.row.label;
+    if (!same && this.turn < correction.until) return correction.row;
+    if (!same) this.refused += 1;
+    this.corrected.delete(row.item);
+    return row;
+  }
+
+  correct({ index, row }, change) {
+    // The version after the change is the server's to say.
+    const after = { ...row, ...change, suspicion: null, version: undefined };
+    this.corrected.set(row.item, { row: after, until: Infinity });
+    if (this.row(index)?.item === row.item) this.pages.get(pageOf(index))[index % PAGE] = after;
+    return { index, row: after };
+  }
+
+  answered(rows) {
+    for (const row of rows) {
+      const correction = this.corrected.get(row.item);
+      if (correction?.row === row) correction.until = this.turn + 1;
+    }
+  }
+
+  close() {
+    this.closed = true;
+    this.turn += 1;
+  }
+}

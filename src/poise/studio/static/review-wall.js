@@ -1,0 +1,114 @@
+import { clamp, make } from "./review-rows.js";
+
+// Browsers cut elements off from about 16 million pixels on.
+const TALLEST = 15_000_000;
+const TILE = { wide: 152, gap: 12 };
+// Pixels above and below the sight that are drawn as well.
+const OVERSCAN = 200;
+
+// A long list of which only what is in sight is in the page. A line is a row of the table, or a row
+// of tiles.
+export class Wall {
+  // `head` stays above the rows, which stand in `space`; both are in `list`, which scrolls. `total`
+  // gives the number of rows, `dress` shows the row of an index in an element, `moved` comes after.
+  constructor(list, head, space, hooks) {
+    Object.assign(this, { list, head, space, ...hooks, tiles: false, top: 0, scrollTop: 0 });
+    this.nodes = new Map();
+  }
+
+  measure() {
+    const wide = this.space.clientWidth;
+    const gap = this.tiles ? TILE.gap : 0;
+    this.across = this.tiles ? Math.max(1, Math.floor((wide + gap) / (TILE.wide + gap))) : 1;
+    this.step = (wide + gap) / this.across;
+    this.wide = this.step - gap;
+    this.line = parseFloat(getComputedStyle(this.list).getPropertyValue("--row")) + gap;
+    this.view = Math.max(1, this.list.clientHeight - this.head.offsetHeight);
+    this.measured = this.total();
+    this.full = Math.ceil(this.measured / this.across) * this.line;
+    const tall = Math.min(this.full, TALLEST);
+    this.space.style.height = `${tall}px`;
+    this.factor = this.full > tall ? (this.full - this.view) / (tall - this.view) : 1;
+  }
+
+  // In another shape or size, with the same row at the top.
+  reshape(tiles) {
+    const first = this.line ? Math.round(this.top / this.line) * this.across : 0;
+    if (tiles !== this.tiles) {
+      this.nodes.forEach((node) => node.remove());
+      this.nodes.clear();
+    }
+    this.tiles = tiles;
+    this.measure();
+    this.moveTo(Math.floor(first / this.across) * this.line);
+  }
+
+  sight() {
+    const first = Math.max(0, Math.floor((this.top - OVERSCAN) / this.line)) * this.across;
+    const last = Math.ceil((this.top + this.view + OVERSCAN) / this.line) * this.across;
+    return [Math.min(first, this.measured), Math.min(last, this.measured)];
+  }
+
+  moveTo(top) {
+    this.top = clamp(top, 0, Math.max(0, this.full - this.view));
+    this.list.scrollTop = this.top / this.factor;
+    this.scrollTop = this.list.scrollTop;
+    this.draw();
+  }
+
+  reveal(index) {
+    const top = Math.floor(index / this.across) * this.line;
+    this.moveTo(clamp(this.top, top + this.line - this.view, top));
+  }
+
+  scrolled() {
+    // What was set here comes back rounded.
+    if (Math.abs(this.list.scrollTop - this.scrollTop) < 1) return;
+    this.scrollTop = this.list.scrollTop;
+    this.top = this.scrollTop * this.factor;
+    this.draw();
+  }
+
+  // Where the scroll position is scaled, a turn of the wheel still moves by as many rows.
+  wheel(event) {
+    if (this.factor === 1 || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    this.moveTo(this.top + event.deltaY * [1, this.line, this.view][event.deltaMode]);
+  }
+
+  draw() {
+    if (this.measured !== this.total()) this.measure();
+    const [first, last] = this.sight();
+    for (const [index, node] of this.nodes) {
+      if (index >= first && index < last) continue;
+      node.remove();
+      this.nodes.delete(index);
+    }
+    let place = this.space.firstChild;
+    for (let index = first; index < last; index += 1) {
+      const node = this.node(index);
+      if (node === place) place = place.nextSibling;
+      else this.space.insertBefore(node, place);
+    }
+    this.moved();
+  }
+
+  node(index) {
+    const node = this.nodes.get(index) ?? make("div", { className: "row", id: `review-${index}` });
+    this.nodes.set(index, node);
+    const down = Math.floor(index / this.across) * this.line - this.top + this.scrollTop;
+    node.style.transform = `translate(${(index % this.across) * this.step}px, ${down}px)`;
+    node.style.width = `${this.wide}px`;
+    this.dress(node, index);
+    return node;
+  }
+
+  // How far each key goes.
+  steps() {
+    const { across } = this;
+    const page = across * Math.max(1, Math.floor(this.view / this.line));
+    const steps = { ArrowUp: -across, ArrowDown: across, PageUp: -page, PageDown: page };
+    const sideways = this.tiles ? { ArrowLeft: -1, ArrowRight: 1 } : {};
+    return { ...steps, ...sideways, Home: -Infinity, End: Infinity };
+  }
+}
