@@ -44,6 +44,7 @@ picture: $(READY) ## the pictures of the README (needs chromium) and of the docu
 	mkdir -p docs/images/theory && cp out/theory/*.svg docs/images/theory/
 	$(BIN)/poise demo
 	$(BIN)/python docs/images/picture.py
+	$(BIN)/python docs/images/studio.py
 
 format: $(READY) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .

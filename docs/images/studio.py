@@ -18,7 +18,7 @@ from poise.studio.catalogue import read_catalogue
 
 HERE = Path(__file__).parent
 DATA = "fashionmnist"
-NAMES = "T-shirt trousers pullover dress coat sandal shirt sneaker bag boot".split()
+NAMES = "T-shirt,trousers,pullover,dress,coat,sandal,shirt,sneaker,bag,boot"  # in their order
 ANSWERS = 60
 
 
@@ -28,7 +28,7 @@ def main() -> None:
         sys.exit("picture: needs chromium on the PATH")
     truth = dict(zip(read_catalogue(DATA).ids, load_dataset(DATA).clusters.tolist(), strict=True))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        command = ["poise", "label", DATA, "--classes", ",".join(NAMES), "--no-browser"]
+        command = ["poise", "label", DATA, "--classes", NAMES, "--no-browser"]
         command[0] = str(Path(sys.executable).with_name("poise"))
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
         try:
@@ -80,7 +80,7 @@ def take(page: Page) -> None:
     time.sleep(3)
     page.screenshot(path=HERE / "studio-map.png")
     page.get_by_role("button", name="Review").click()
-    page.get_by_text("Suspicious first").click()
+    page.get_by_role("button", name="Suspicious first").click()
     time.sleep(12)
     page.screenshot(path=HERE / "studio-review.png")
 

@@ -282,9 +282,7 @@ def test_the_preparation_is_shown_and_goes_on_by_itself(start, photos, visits, t
 # Going away and coming back ---------------------------------------------------------------------
 
 
-def test_coming_back_lands_on_the_same_question_and_undo_goes_on(
-    command, visits, photos, folder
-):
+def test_coming_back_lands_on_the_same_question_and_undo_goes_on(command, visits, photos, folder):
     arguments = (photos, "--project", folder, "--classes", ",".join(KINDS), "--k", "8")
     server = command(*arguments)
     page = visits.open(server.address)
@@ -453,9 +451,10 @@ def test_a_file_that_vanishes_is_said_and_skipped(start, visits, tmp_path):
     gone = shown(page)
     assert gone != item
     page.wait_for_selector("#stage .gone")
-    assert studio.project.catalogue.sources[studio.project.index[gone]] in page.locator(
-        "#stage .gone"
-    ).text_content()
+    assert (
+        studio.project.catalogue.sources[studio.project.index[gone]]
+        in page.locator("#stage .gone").text_content()
+    )
     page.keyboard.press("s")
     shown(page, gone)
     until(lambda: gone in studio.project.state.skipped)

@@ -124,10 +124,10 @@ def test_an_audit_hides_the_guess_and_measures_an_interval(page, studio):
         item = shown(page, item)
     audited = until(
         lambda: (
-            found := [event for event in studio.events("label") if event.data["via"] == "audit"]
+            (found := [event for event in studio.events("label") if event.data["via"] == "audit"])
+            and len(found) == 6
+            and found
         )
-        and len(found) == 6
-        and found
     )
     right = sum(event.data["guess"] == event.data["label"] for event in audited)
     assert all(event.data["label"] == studio.kind(event.items[0]) for event in audited)
@@ -166,9 +166,7 @@ def lasso(page, points, *, shift=True):
     if shift:
         page.keyboard.up("Shift")
     page.wait_for_selector(".map-chosen:not([hidden])")
-    return [
-        i for i, (x, y) in enumerate(places(page, 60)) if left < x < right and top < y < bottom
-    ]
+    return [i for i, (x, y) in enumerate(places(page, 60)) if left < x < right and top < y < bottom]
 
 
 @pytest.mark.parametrize("renderer", ["webgl", "plain"])
@@ -208,9 +206,9 @@ def test_a_lasso_labels(page, studio):
     page.keyboard.press("2")
     ids = studio.project.catalogue.ids
     until(lambda: all(studio.labels().get(ids[i]) == KINDS[1] for i in inside))
-    assert {i: name for i, name in studio.labels().items() if i not in {ids[j] for j in inside}} == {
-        item: name for item, name in before.items() if item not in {ids[j] for j in inside}
-    }
+    assert {
+        i: name for i, name in studio.labels().items() if i not in {ids[j] for j in inside}
+    } == {item: name for item, name in before.items() if item not in {ids[j] for j in inside}}
     (event,) = [event for event in studio.events("label") if event.data["via"] == "map"]
     assert set(event.items) == {ids[i] for i in inside}
     page.wait_for_selector(".map-chosen", state="hidden")
@@ -326,8 +324,10 @@ def test_review_filters_and_sorts(page, studio):
     page.get_by_label("Order").select_option("confidence")
     predictions = studio.project.predictions().result()
     until(
-        lambda: [predictions.confidence[studio.project.index[item]] for item in rows(page)[:8]]
-        == sorted(predictions.confidence)[:8]
+        lambda: (
+            [predictions.confidence[studio.project.index[item]] for item in rows(page)[:8]]
+            == sorted(predictions.confidence)[:8]
+        )
     )
 
 

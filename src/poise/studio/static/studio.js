@@ -301,9 +301,9 @@ const host = {
   content: (item, kind) => content(item, kind ?? state.kind, 160),
   classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(`--c${i % 12}`).trim() })),
   open: async (item) => { await show("label"); await lookAt(item); },
-  label: (items, label, via = "map", versions = {}) => record("label", { items, label, via }, versions),
-  clear: (items, versions = {}) => record("clear", { items }, versions),
-  restrict: (items) => record("setting", { name: "only", value: items }),
+  label: (items, label, via = "map", versions = {}) => written("label", { items, label, via }, versions),
+  clear: (items, versions = {}) => written("clear", { items }, versions),
+  restrict: (items) => written("setting", { name: "only", value: items }),
   say: (words) => { at("saved").textContent = words; },
 };
 
