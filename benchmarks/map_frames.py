@@ -5,8 +5,9 @@ Content-Security-Policy: the numbers behind docs/decisions/map-library.md, as a 
     npm pack @deck.gl/core @deck.gl/layers regl-scatterplot regl pub-sub-es ogl twgl.js  # in FOLDER
     python benchmarks/map_frames.py --packages FOLDER        # the libraries as well
 
-A frame's time is what its animation callbacks took and the pointer events before it. That is script
-alone: the drawing happens in another process, here without a graphics card.
+A frame's time is what its animation callbacks took and the pointer events before it, by the clock; CPU
+is the mean processor time of all the page's script. Both are script alone: the drawing happens in
+another process, here without a graphics card.
 """
 
 import argparse
@@ -21,12 +22,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, CDPSession, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 STATIC = Path(__file__).parents[1] / "src" / "poise" / "studio" / "static"
@@ -350,22 +352,41 @@ def unpacked(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
     return contents, versions
 
 
-def dragged(browser: Browser, address: str) -> tuple[list[float], float, str]:
-    """Milliseconds of script per frame of a drag, its seconds, and the page's first complaint."""
+@dataclass(frozen=True)
+class Drag:
+    """One drag: milliseconds of script by frame, seconds of the clock, seconds of script on the
+    processor, and the page's first complaint."""
+
+    times: list[float]
+    seconds: float
+    processor: float
+    problem: str
+
+
+def script_seconds(inspector: CDPSession) -> float:
+    """Processor time that the page's script has taken so far: waiting for others is not in it."""
+    metrics = inspector.send("Performance.getMetrics")["metrics"]
+    return next(each["value"] for each in metrics if each["name"] == "ScriptDuration")
+
+
+def dragged(browser: Browser, address: str) -> Drag:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     problems: list[str] = []
     page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.add_init_script(TIMER)
+    inspector = page.context.new_cdp_session(page)
+    inspector.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(address)
     try:
         page.wait_for_selector("[data-done]", timeout=20_000)
     except PlaywrightTimeout:
-        return [], 0, problems[0] if problems else "no picture after 20 s"
+        return Drag([], 0, 0, problems[0].strip() if problems else "no picture after 20 s")
     page.wait_for_timeout(500)
     page.mouse.move(900, 450)
     page.mouse.down()
     page.evaluate("frames_.length = 0")
+    before = script_seconds(inspector)
     start = time.perf_counter()
     for move in range(MOVES):
         if time.perf_counter() - start > PATIENCE:
@@ -374,23 +395,25 @@ def dragged(browser: Browser, address: str) -> tuple[list[float], float, str]:
         page.mouse.move(900 + 200 * np.sin(angle), 250 + 200 * np.cos(angle))
         page.wait_for_timeout(16)
     seconds = time.perf_counter() - start
+    processor = script_seconds(inspector) - before
     times = page.evaluate("frames_.slice()")
     page.mouse.up()
     page.close()
-    return times, seconds, problems[0] if problems else ""
+    return Drag(times, seconds, processor, problems[0].strip() if problems else "")
 
 
-def row(title: str, about: str, files: list[bytes], found: tuple[list[float], float, str]) -> str:
+def row(title: str, about: str, files: list[bytes], drag: Drag) -> str:
     """One line of the table."""
-    times, seconds, problem = found
     plain = sum(map(len, files)) / 1000
     small = sum(len(gzip.compress(content)) for content in files) / 1000
     start = f"| {title} | {about} | {plain:.0f} | {small:.0f} |"
-    if len(times) < 2:
-        return f"{start} {problem or f'{len(times)} frames'} | | | |"
-    most = statistics.quantiles(times, n=20)[-1]
-    rate, middle = len(times) / seconds, statistics.median(times)
-    return f"{start} {rate:.1f} | {middle:.1f} | {most:.1f} | {max(times):.1f} |"
+    frames = len(drag.times)
+    if frames < 2:
+        return f"{start} {drag.problem or f'{frames} frames'} | | | |"
+    most = statistics.quantiles(drag.times, n=20)[-1]
+    middle = statistics.median(drag.times)
+    mean = 1000 * drag.processor / frames
+    return f"{start} {frames / drag.seconds:.1f} | {middle:.1f} | {most:.1f} | {mean:.1f} |"
 
 
 def main() -> None:
@@ -403,7 +426,7 @@ def main() -> None:
     if chromium is None:
         sys.exit("map_frames: needs chromium on the PATH")
     packages, versions = unpacked(asked.packages) if asked.packages else ({}, {})
-    print("| | version, licence | KB | KB gzip | frames a second | median ms | 95% ms | most ms |")
+    print("| | version, licence | KB | KB gzip | frames a second | median ms | 95% ms | CPU ms |")
     print("|---|---|--:|--:|--:|--:|--:|--:|")
     with serving(Points(asked.points), packages) as address, sync_playwright() as playwright:
         for name in asked.only:
@@ -422,8 +445,8 @@ def main() -> None:
                 browser.close()
                 title = f"{name}, plain canvas" if how else name
                 print(row(title, about, files, found), flush=True)
-                if found[2]:
-                    print(f"{title}: {found[2]}", file=sys.stderr)
+                if found.times and found.problem:
+                    print(f"{title}: {found.problem}", file=sys.stderr)
 
 
 if __name__ == "__main__":

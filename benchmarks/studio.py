@@ -34,6 +34,8 @@ from poise.studio.store import EventStore
 DIGITS = "1234567890"
 #: Of the cloud of a million points.
 NUMBERS, CLUSTERS = 32, 20
+#: Seconds from an answer to the death of the server, at most: while the answer is on its way.
+SHORTLY = 0.03
 #: Answers given as fast as the page shows the next item, after those at a steady pace.
 BURST = 3
 
@@ -66,7 +68,13 @@ def tell(line: str) -> None:
 
 
 def named_digits(classes: np.ndarray) -> list[str]:
-    return [DIGITS[int(one) % 10 - 1] for one in classes]
+    return [str(int(one) % 10) for one in classes]
+
+
+def truth_of(name: str) -> dict[str, str]:
+    """Item -> class, of a data set of digits."""
+    classes = named_digits(poise.load_dataset(name).clusters)
+    return dict(zip(read_catalogue(name).ids, classes, strict=True))
 
 
 def answered_at(person: Person, n: int, pause: float) -> None:
@@ -94,13 +102,7 @@ def waits(person: Person, goal: float, first: int = 0) -> Iterator[Figure]:
 def latency(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
     """70,000 images, an answer a second."""
     tell("reading mnist")
-    truth = dict(
-        zip(
-            read_catalogue("mnist").ids,
-            named_digits(poise.load_dataset("mnist").clusters),
-            strict=True,
-        )
-    )
+    truth = truth_of("mnist")
     arguments = ["mnist", "--classes", ",".join(DIGITS)]
     if asked.embed:
         arguments += ["--embed", asked.embed]
@@ -169,13 +171,7 @@ def start(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
     yield under("digits to first question, median of 5", statistics.median(times), 10.0)
     place, compiled = folder / "new", folder / "compiled"
     place.mkdir()
-    truth = dict(
-        zip(
-            read_catalogue("digits").ids,
-            named_digits(poise.load_dataset("digits").clusters),
-            strict=True,
-        )
-    )
+    truth = truth_of("digits")
     settings = {"NUMBA_CACHE_DIR": str(compiled)}
     with browser() as context, studio("digits", folder=place, settings=settings) as server:
         person = Person(context.new_page(), truth, {})
@@ -228,13 +224,7 @@ def folder_of_images(folder: Path, asked: argparse.Namespace) -> Iterator[Figure
 
 def digits(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
     """From nothing to 90% right."""
-    truth = dict(
-        zip(
-            read_catalogue("digits").ids,
-            map(str, poise.load_dataset("digits").clusters),
-            strict=True,
-        )
-    )
+    truth = truth_of("digits")
     right: dict[int, float] = {}
     with browser() as context, studio("digits", folder=folder) as server:
         page = context.new_page()
@@ -294,15 +284,9 @@ def cuts(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
 def server_kills(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
     """``kill -9`` of the whole server under somebody who answers."""
     rng = random.Random(asked.seed)
-    truth = dict(
-        zip(
-            read_catalogue("digits").ids,
-            named_digits(poise.load_dataset("digits").clusters),
-            strict=True,
-        )
-    )
+    truth = truth_of("digits")
     claimed: dict[str, str] = {}  # client id -> item, of the answers that were shown as saved
-    refused = resent = same = open_ones = 0
+    refused = resent = open_ones = same = known = 0
     problems: list[str] = []
     arguments = ["digits", "--classes", ",".join(DIGITS), "--project", "killed.poise"]
     keys = {digit: digit for digit in DIGITS}
@@ -318,6 +302,7 @@ def server_kills(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
                 person = Person(page, truth, keys)
                 person.open(server.address)
                 if on_screen is not None:
+                    known += 1
                     same += on_screen == page.evaluate("notes.items.at(-1).item")
                 if kill == asked.server_kills:  # the last start only looks
                     person.saved()
@@ -326,6 +311,7 @@ def server_kills(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
                     claimed |= {c: one["items"][0] for c, one in sent.items() if one["claimed"]}
                     break
                 answer_until(person, time.perf_counter() + rng.uniform(0.1, 4.0))
+                time.sleep(rng.uniform(0, SHORTLY))
             finally:
                 server.kill()
             page.wait_for_timeout(100)  # what had arrived is shown
@@ -349,22 +335,26 @@ def server_kills(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
     yield Figure(what, f"{len(problems)}", "0", not problems)
     yield Figure("answers shown as saved", f"{len(claimed)}")
     yield Figure("on their way when the server died, sent again", f"{resent} of {open_ones}")
+    yield Figure("the same question after the restart", f"{same} of {known}", "all", same == known)
     yield Figure("answers refused", f"{refused}", "0", refused == 0)
 
 
 def answer_until(person: Person, moment: float) -> None:
-    """Answer as fast as the page shows items; leave at that moment, whatever is going on."""
+    """Answer as fast as the page shows items; leave with the first answer after that moment."""
     page = person.page
-    while (left := moment - time.perf_counter()) > 0:
+    while True:
+        left = moment - time.perf_counter()
         shown = page.evaluate("[notes.items.length, notes.items.at(-1).item]")
         page.keyboard.press(person.keys[person.truth[shown[1]]])
+        if left <= 0:
+            return
         try:
             page.wait_for_function(
-                "(n) => notes.items.length > n", arg=shown[0], timeout=max(1.0, 1e3 * left)
+                "(n) => notes.items.length > n", arg=shown[0], timeout=1e3 * left + 1e3
             )
         except PlaywrightError:
             return
-        time.sleep(min(0.1, max(0.0, moment - time.perf_counter())))
+        time.sleep(0.1)
 
 
 def missing(project: Path, claimed: dict[str, str], kill: int) -> list[str]:

@@ -16,8 +16,8 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-#: Seconds until a page that shows nothing counts as broken.
-PATIENCE = 600.0
+#: Seconds until a page that shows no first question counts as broken, and no next one.
+PATIENCE, PATIENCE_NEXT = 900.0, 60.0
 #: The size of the page: three columns.
 SCREEN = {"width": 1440, "height": 900}
 
@@ -51,7 +51,8 @@ NOTES = """
     new MutationObserver(() => {
       const note = { at: performance.now(), item: stage.dataset.item, painted: null };
       notes.items.push(note);
-      requestAnimationFrame(() => requestAnimationFrame(() => { note.painted = performance.now(); }));
+      const done = () => { note.painted = performance.now(); };
+      requestAnimationFrame(() => requestAnimationFrame(done));
     }).observe(stage, { attributes: true, attributeFilter: ["data-item"] });
     new MutationObserver(() => {
       notes.said = saved.textContent;
@@ -168,7 +169,7 @@ class Person:
     Parameters
     ----------
     truth : item -> its class
-    keys : class -> key; classes that are not there are made with ``n``
+    keys : class -> key; classes that are not there, called like digits, are made with ``n``
     """
 
     def __init__(self, page: Page, truth: Mapping[str, str], keys: Mapping[str, str]) -> None:
@@ -192,12 +193,12 @@ class Person:
         if label in self.keys:
             self.page.keyboard.press(self.keys[label])
         else:
-            self.keys[label] = "1234567890"[len(self.keys)]
+            self.keys[label] = label  # a class that is called like a digit gets its key
             self.page.keyboard.press("n")
             self.page.keyboard.type(label)
             self.page.keyboard.press("Enter")
         self.page.wait_for_function(
-            "(before) => notes.items[before]?.painted", arg=before, timeout=PATIENCE * 1e3
+            "(before) => notes.items[before]?.painted", arg=before, timeout=PATIENCE_NEXT * 1e3
         )
         key, shown = self.page.evaluate("(i) => [notes.keys.at(-1), notes.items[i]]", before)
         if key["item"] != item:

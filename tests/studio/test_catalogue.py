@@ -255,7 +255,7 @@ class TestCopies:
         kept = tmp_path / "photos.poise" / "items.npz"
         before = self.ids(copies, remembered=kept)
         (copies / "c.png").rename(copies / "0.png")
-        os.utime(copies / "d.png")
+        os.utime(copies / "b.png")
         after = self.ids(copies, remembered=kept)
         assert after.pop("0.png") == before.pop("c.png")
         assert after == before

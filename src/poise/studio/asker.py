@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from poise import Graph, Learner
 from poise.active.schedules import as_schedule
@@ -83,7 +83,7 @@ class Asker:
         #: Whether several people answer: then what an answer leads to depends on the others'.
         self.several = False
         self._changed = threading.Condition()
-        self._inbox: deque[Callable[[], None]] = deque()
+        self._inbox: deque[tuple[Callable[[], None], Future[Any] | None]] = deque()
         self._wanted = 0
         self._queue: deque[Question] = deque()
         self._explained: dict[int, Question] = {}
@@ -223,7 +223,7 @@ class Asker:
                 future.set_exception(error)
 
         with self._changed:
-            self._inbox.append(done)
+            self._inbox.append((done, future))
             self._notify()
         return future
 
@@ -233,6 +233,9 @@ class Asker:
             self._stopped = True
             self._notify()
         self._thread.join()
+        for _, future in self._inbox:
+            if future is not None:
+                future.cancel()  # nobody waits for ever
 
     def _notify(self) -> None:
         self._ticks += 1
@@ -256,7 +259,7 @@ class Asker:
             self._ahead.clear()
             self._exhausted = False
             self._failure = None
-            self._inbox.append(changing)
+            self._inbox.append((changing, None))
             self._notify()
 
     def _run(self) -> None:
@@ -265,7 +268,7 @@ class Asker:
                 self._changed.wait_for(lambda: self._stopped or self._inbox or self._step())
                 if self._stopped:
                     return
-                work = self._inbox.popleft() if self._inbox else None
+                work = self._inbox.popleft()[0] if self._inbox else None
                 step = None if work else self._step()
             try:
                 if work is not None:

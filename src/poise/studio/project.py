@@ -1,10 +1,11 @@
 """A labelling project: its folder, its items, its log, and who is asked what."""
 
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -27,6 +28,8 @@ from poise.studio.suspicion import suspicion
 KEYS = "1234567890"
 #: How long a question waits for somebody who went away before another person gets it.
 PATIENCE = timedelta(minutes=10)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,6 @@ class Project:
         self.state = fold(store.events())
         self.asker = Asker(graph, features, self._setup())
         self._lock = threading.RLock()
-        self._background = ThreadPoolExecutor(1, "poise-background")
         self._kept: dict[str, tuple[int, Future[Any]]] = {}
         self._labels_changed = self.state.last
         # The questions that people left to look at something else.
@@ -203,7 +205,7 @@ class Project:
         labels = {self.index[i]: f.label for i, f in self.state.labels.items() if i in self.index}
         return self._computed(
             "suspicion",
-            lambda: self._background.submit(
+            lambda: in_background(
                 lambda: {
                     self.catalogue.ids[node]: value
                     for node, value in suspicion(self.graph, labels).items()
@@ -215,11 +217,16 @@ class Project:
         """(n, 2) places of all items in the plane, from -1 to 1."""
         with self._lock:
             if name not in self._kept:
-                if name == "pca":
-                    work = self._background.submit(principal_plane, self.features)
-                else:
-                    work = self._background.submit(eigenmaps, self.graph, self.features)
-                self._kept[name] = 0, work
+                self._kept[name] = (
+                    0,
+                    in_background(
+                        lambda: (
+                            principal_plane(self.features)
+                            if name == "pca"
+                            else eigenmaps(self.graph, self.features)
+                        )
+                    ),
+                )
             return self._kept[name][1]
 
     def has_layout(self, name: str) -> bool:
@@ -229,7 +236,6 @@ class Project:
     def close(self) -> None:
         """Let go of the log and end the threads."""
         self.asker.close()
-        self._background.shutdown(cancel_futures=True)
         self.store.close()
 
     # How --------------------------------------------------------------------------------------
@@ -357,6 +363,20 @@ class Project:
             case "skip" | "unsure" | "clear" | "undo" | "setting":
                 # Rare, and a session is a function of its labels: begin it anew.
                 self.asker.restart(self._setup(), self._held())
+
+
+def in_background(work: Callable[[], T]) -> "Future[T]":
+    """Done by a thread that nobody waits for at the end."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except Exception as error:  # noqa: BLE001 - whoever asks for the result hears of it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="poise-background", daemon=True).start()
+    return future
 
 
 def _predict(learner: Learner) -> Predictions | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
@@ -298,6 +299,8 @@ async def _answer(work: Callable[..., Any], *arguments: Any) -> Response:
         return said(507, str(error))
     except PoiseError as error:
         return said(500, str(error))
+    except (TimeoutError, CancelledError):
+        return said(503, "the model needs more time, or poise is ending: try again")
     return found if isinstance(found, Response) else JSONResponse(found)
 
 

@@ -134,12 +134,15 @@ export async function showSettings(state, set) {
   automatic.addEventListener("change", () => set("tau", automatic.checked ? null : 1e-3));
   slider.addEventListener("input", () => { shown.textContent = (10 ** slider.value).toExponential(0); });
   slider.addEventListener("change", () => set("tau", 10 ** Number(slider.value)));
+  // Made anew while somebody moves the slider by keyboard.
+  const held = [...body.querySelectorAll("select, input")].indexOf(document.activeElement);
   body.replaceChildren(
     labelled("Acquisition", choose),
     element("p", "quiet", acquisitions[acquisition] ?? ""),
     labelled("Exploring less and less, as in the paper", automatic),
     labelled("Decay tau: more explores, less decides", slider, shown),
   );
+  body.querySelectorAll("select, input")[held]?.focus();
 }
 
 function labelled(words, ...controls) {

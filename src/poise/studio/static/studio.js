@@ -27,7 +27,12 @@ function versionsOf(items) {
   return Object.fromEntries(items.map(({ item, version }) => [item, version]));
 }
 
+// What leaves things as they were foreseen; anything else changes what is worth asking.
+const FORESEEN = ["class", "skip", "unsure"];
+const ANSWERS = ["question", "audit"];
+
 function record(kind, data, versions = {}) {
+  if (!FORESEEN.includes(kind) && !ANSWERS.includes(data.via)) ahead = null;
   return outbox.add("/api/events", { kind, data, versions, client: uniqueId() });
 }
 
@@ -55,9 +60,11 @@ function aside(kind) {
   moveOn(ahead?.none, null);
 }
 
-// To the next question before the server has answered, if it is known.
+// To the next question before the server has answered, if it is known. What follows an audit is
+// not, nor with several people: another may have got it by now.
 function moveOn(foreseen, label) {
-  const next = ahead?.item === state.question.item ? foreseen ?? ahead.queue[0] : null;
+  const known = ahead?.item === state.question.item && state.question.purpose !== "audit" && !state.names;
+  const next = known ? foreseen ?? ahead.queue[0] : null;
   before = state.question;
   state.answers += label ? 1 : 0;
   state.undoable = true;
@@ -180,13 +187,16 @@ async function askForQuestion() {
 // Look ahead: what follows each answer, and load it.
 let looking = null;
 async function look() {
-  const { item } = state.question;
-  if (looking === item || (ahead?.item === item && ahead.complete)) return;
+  const { question: { item }, last } = state;
+  if (looking === item || (ahead?.item === item && ahead.last === last)) return;
   looking = item;
+  let again = false;
   try {
     const found = await get("/api/ahead");
-    if (found.item === state?.question?.item) {
-      ahead = { ...found, complete: true };
+    const same = found.item === state?.question?.item;
+    again = same && state.last !== last; // something else happened in the meantime
+    if (same && !again) {
+      ahead = { ...found, last };
       document.body.dataset.ahead = found.item;
     }
     const coming = [...Object.values(found.answers), found.new, found.none, ...found.queue].filter(Boolean);
@@ -197,6 +207,7 @@ async function look() {
   } finally {
     looking = null;
   }
+  if (again) look();
 }
 
 // ---- What is shown ----------------------------------------------------------------------------
