@@ -5,9 +5,9 @@ Content-Security-Policy: the numbers behind docs/decisions/map-library.md, as a 
     npm pack @deck.gl/core @deck.gl/layers regl-scatterplot regl pub-sub-es ogl twgl.js  # in FOLDER
     python benchmarks/map_frames.py --packages FOLDER        # the libraries as well
 
-A frame's time is what its animation callbacks took and the pointer events before it, by the clock; CPU
-is the mean processor time of all the page's script. Both are script alone: the drawing happens in
-another process, here without a graphics card.
+A frame's time is what its animation callbacks took and the pointer events before it, by the clock;
+CPU is the mean processor time of all the page's script. Both are script alone: the drawing happens
+in another process, here without a graphics card.
 """
 
 import argparse
@@ -354,8 +354,7 @@ def unpacked(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
 
 @dataclass(frozen=True)
 class Drag:
-    """One drag: milliseconds of script by frame, seconds of the clock, seconds of script on the
-    processor, and the page's first complaint."""
+    """Milliseconds of script by frame, seconds by the clock, the script's on the processor."""
 
     times: list[float]
     seconds: float

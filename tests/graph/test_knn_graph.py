@@ -188,3 +188,11 @@ def test_features_all_zero_and_sparse():
     graph = knn_graph(sparse.csr_array((6, 4)), 2)
     assert isinstance(graph, Graph)
     assert np.isfinite(graph.weights.data).all()
+
+
+def test_progress_is_reported_to_its_end(monkeypatch):
+    monkeypatch.setattr("poise.graph.search.BLOCK", 40)
+    seen = []
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    knn_graph(X, k=5, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(40, 100), (80, 100), (100, 100)]

@@ -130,7 +130,7 @@ def shown(page: Any, other_than: str | None = None) -> str:
     """The item on the screen, once it is another one."""
     page.wait_for_function(
         """old => {
-          const now = document.getElementById("stage").dataset.item;
+          const now = document.getElementById("stage")?.dataset.item;
           return document.body.dataset.screen === "label" && now && now !== old;
         }""",
         arg=other_than,

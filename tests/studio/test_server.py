@@ -419,7 +419,7 @@ def test_while_a_project_is_prepared(tmp_path):
 def test_every_address_is_described_and_every_description_is_there(project):
     app = make_app(opened(project), Doors(TOKEN, frozenset()))
     served_ones = {
-        (method.lower(), route.path)
+        (method.lower(), route.path.replace(":path", ""))
         for route in app.routes
         if isinstance(route, Route) and route.path.startswith("/api/")
         for method in route.methods - {"HEAD"}

@@ -1,5 +1,6 @@
 """The k-nearest-neighbour graph."""
 
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -28,6 +29,7 @@ def knn_graph(
     keep_features: bool = True,
     keep_neighbours: bool = False,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Graph:
     """Join every point to its `k` nearest neighbours.
 
@@ -59,6 +61,8 @@ def knn_graph(
         Keep the lists of neighbours and their distances: 12 k bytes a point.
     seed : int
         For approximate backends: same seed and machine, same graph.
+    progress : callable, optional
+        Called with (points done, points) while neighbours are searched for.
 
     Returns
     -------
@@ -76,7 +80,9 @@ def knn_graph(
     function = as_kernel(kernel)
     how = check_symmetrise(symmetrise, function)
     engine, engine_name = resolve_backend(backend, features, metric)
-    neighbours = nearest_neighbours(features, k, metric=metric, backend=engine, seed=seed)
+    neighbours = nearest_neighbours(
+        features, k, metric=metric, backend=engine, seed=seed, progress=progress
+    )
     spacing = neighbours.spacing()
     return Graph(
         symmetrised(knn_weights(neighbours, function, spacing.scale), how),

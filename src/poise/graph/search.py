@@ -1,5 +1,7 @@
 """Nearest neighbours: which backend when, and lists that are the same on every run."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend, backends
@@ -64,6 +66,7 @@ def nearest_neighbours(
     metric: str = "euclidean",
     backend: str | Backend = "auto",
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
     """The k nearest neighbours of every row of `X` among the other rows.
 
@@ -73,7 +76,7 @@ def nearest_neighbours(
         Finite features, n > k.
     k : int
         Number of neighbours.
-    metric, backend, seed
+    metric, backend, seed, progress
         As in `knn_graph`.
 
     Returns
@@ -82,7 +85,7 @@ def nearest_neighbours(
     """
     chosen, _ = resolve_backend(backend, X, metric)
     points, metric = search_space(X, metric)
-    return _search(points, points, k, metric, chosen, seed, leave_out_self=True)
+    return _search(points, points, k, metric, chosen, seed, leave_out_self=True, progress=progress)
 
 
 def nearest_nodes(
@@ -110,6 +113,7 @@ def _search(
     seed: int,
     *,
     leave_out_self: bool,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
     backend.check(points, metric)
     searcher = backend.prepare(points, metric, seed)
@@ -127,6 +131,8 @@ def _search(
             exact = exact or FaissFlat().prepare(points, metric, seed)
             own = short if leave_out_self else None
             indices[short], distances[short] = _nearest(exact, queries[short], k, own)
+        if progress:
+            progress(min(start + BLOCK, m), m)
     return Neighbours(indices, distances)
 
 

@@ -91,7 +91,7 @@ def prepare(
     if before.get("k") == k:
         graph = _kept_graph(folder / "graph.npz", features, before.get("graph"))
     if graph is None:
-        graph = knn_graph(features, k=k)
+        graph = knn_graph(features, k=k, progress=report)
         _keep_graph(folder / "graph.npz", graph)
     report(n, n)
     made["graph"] = graph.fingerprint

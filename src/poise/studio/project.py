@@ -329,6 +329,8 @@ class Project:
             return None
         if self.state.settings["overlap"] > 1 or self._waiting_for(event.annotator) is not None:
             return None
+        if self.asker.several:  # somebody else may have been asked what was foreseen
+            return None
         node = self.index[held.item]
         if event.kind != "label":
             return self.asker.foreseen(node, NO_ANSWER)
@@ -372,7 +374,7 @@ def in_background(work: Callable[[], T]) -> "Future[T]":
     def run() -> None:
         try:
             future.set_result(work())
-        except Exception as error:  # noqa: BLE001 - whoever asks for the result hears of it
+        except Exception as error:
             future.set_exception(error)
 
     threading.Thread(target=run, name="poise-background", daemon=True).start()

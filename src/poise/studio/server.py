@@ -257,7 +257,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/api/question", with_project(question)),
             Route("/api/ahead", with_project(ahead)),
             Route("/api/history", with_project(history)),
-            Route("/api/items/{id}", item),
+            Route("/api/items/{id:path}", item),
             Route("/api/events", with_project(record, posted=True), methods=["POST"]),
             Route("/api/undo", with_project(undo, posted=True), methods=["POST"]),
             Route("/api/look", with_project(look, posted=True), methods=["POST"]),

@@ -50,5 +50,6 @@ class TfIdf:
         d = min(self.dimensions, min(words.shape) - 1)
         if d < 1:
             return np.asarray(words.toarray(), dtype=np.float32)
-        X = TruncatedSVD(d, random_state=0).fit_transform(words)
+        with np.errstate(divide="ignore", invalid="ignore"):  # shares of no variance
+            X = TruncatedSVD(d, random_state=0).fit_transform(words)
         return np.asarray(normalize(X), dtype=np.float32)
