@@ -384,7 +384,7 @@ def test_a_wrong_label_is_suspicious(page, studio):
     page.keyboard.press("ArrowDown")
     page.keyboard.press(studio.key(item))
     until(lambda: studio.labels()[item] == studio.kind(item))
-    until(lambda: item not in rows(page))
+    page.wait_for_selector("#review .suspicion.high", state="detached")
 
 
 # Export and import ------------------------------------------------------------------------------

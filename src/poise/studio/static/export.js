@@ -1,5 +1,7 @@
 // The export screen: what the file will hold, shown before it is made; and earlier labels, read back.
 
+import { make } from "./review-rows.js";
+
 const FORMATS = {
   csv: ["CSV", "for spreadsheets"],
   jsonl: ["JSON lines", "one object a line, for scripts"],
@@ -20,16 +22,6 @@ let remembered = { format: "csv", include: "all" };
 export function mountExport(container, host) {
   const screen = new Export(container, host);
   return { update: (state) => screen.update(state), close: () => screen.close() };
-}
-
-function make(name, settings = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(settings)) {
-    if (key in made) made[key] = value;
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
 }
 
 function radios(title, name, options, chosen, choose) {

@@ -1,15 +1,10 @@
 // The map's pieces of page: built from what they are given, they know nothing of the map.
 
+import { element } from "./content.js";
+
 const number = new Intl.NumberFormat("en-GB");
 
 export const counted = (n) => `${number.format(n)} ${n === 1 ? "item" : "items"}`;
-
-export function element(name, className, text) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 export function button(className, text, work) {
   const made = element("button", className, text);

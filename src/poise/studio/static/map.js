@@ -3,7 +3,8 @@
 
 import * as geometry from "./geometry.js";
 import { watchGestures } from "./map-gestures.js";
-import { button, counted, element, fillBar, fillLegend, known, placeCard, segments } from "./map-parts.js";
+import { element } from "./content.js";
+import { button, counted, fillBar, fillLegend, known, placeCard, segments } from "./map-parts.js";
 import { View } from "./map-view.js";
 
 const MODES = [["label", "Label"], ["prediction", "Prediction"], ["uncertainty", "Uncertainty"]];
@@ -126,7 +127,8 @@ class MapScreen {
       made.setAttribute("aria-label", name);
       zoom.append(made);
     }
-    this.plot.append(this.ring, this.spot, element("div", "map-cross"), this.card, zoom, this.bar, this.note, this.spoken);
+    const cross = element("div", "map-cross");
+    this.plot.append(this.ring, this.spot, cross, this.card, zoom, this.bar, this.note, this.spoken);
     return this.plot;
   }
 
@@ -509,7 +511,7 @@ class MapScreen {
   // Keys ---------------------------------------------------------------------------------------------
 
   press(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.view.size) return;
     if (event.target.closest?.("dialog, input:not([type=radio]), textarea, select")) return;
     const free = event.target === this.canvas || event.target === document.body;
     if (document.querySelector("dialog[open]") || !this.handle(event.key, free)) return;

@@ -134,8 +134,8 @@ export async function showSettings(state, set) {
   automatic.addEventListener("change", () => set("tau", automatic.checked ? null : 1e-3));
   slider.addEventListener("input", () => { shown.textContent = (10 ** slider.value).toExponential(0); });
   slider.addEventListener("change", () => set("tau", 10 ** Number(slider.value)));
-  // Made anew while somebody moves the slider by keyboard.
-  const held = [...body.querySelectorAll("select, input")].indexOf(document.activeElement);
+  // Whoever is at one of them by keyboard stays there.
+  const held = [...body.querySelectorAll("select, input")].indexOf(body.querySelector(":focus-visible"));
   body.replaceChildren(
     labelled("Acquisition", choose),
     element("p", "quiet", acquisitions[acquisition] ?? ""),

@@ -110,7 +110,8 @@ async function nextAudit() {
     take(await post("/api/audit", {}));
   } catch (error) {
     auditing = 0;
-    say(error.message);
+    await askForQuestion();
+    say(`${error.message}.`);
   }
 }
 
@@ -141,8 +142,10 @@ const said = {
       before = null;
     }
     if (outbox.length <= 1 || !state) saved("saved");
-    if (!outbox.length) take(response);
-    if (auditing > 0 && entry.body.data?.via === "audit" && !outbox.length) nextAudit();
+    if (outbox.length) return;
+    // Between two items of an audit no other question is shown.
+    if (auditing > 0 && entry.body.data?.via === "audit") nextAudit();
+    else take(response);
   },
   async refused(error, entry) {
     auditing = 0;
@@ -158,12 +161,15 @@ const said = {
 };
 
 function take(found) {
-  const same = state?.question && found.question?.item === state.question.item;
-  const known = same && state.question.explained && !found.question.explained ? state.question : null;
-  state = found;
-  if (known) Object.assign(state.question, { guess: known.guess, confidence: known.confidence });
-  showQuestion();
-  screen.update(state);
+  // What was on its way while an answer overtook it tells nothing new.
+  if (!(found.last < state?.last)) {
+    const same = state?.question && found.question?.item === state.question.item;
+    const known = same && state.question.explained && !found.question.explained ? state.question : null;
+    state = found;
+    if (known) Object.assign(state.question, { guess: known.guess, confidence: known.confidence });
+    showQuestion();
+    screen.update(state);
+  }
   if (!state.question && !state.exhausted || state.question && !state.question.explained) askForQuestion();
   else if (state.question) look();
 }
@@ -378,7 +384,8 @@ document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector("dialog[open]")) return;
   // Typing into a field, and Enter on a control that has the focus, are for them.
-  if (event.target.closest("input, select, textarea") && event.key !== "Escape") return;
+  if (event.target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
+  if (event.key.startsWith("Arrow") && event.target.closest("[type=range]")) return;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
   if (event.key === "n") event.preventDefault(); // not into the field that opens
   press(event.key, event);
