@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from poise import embeddings
 from poise.data.datasets import datasets
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
@@ -86,6 +87,8 @@ class Source:
                     f"there is no {self.name}: give a folder of images, a .csv, .tsv, .jsonl, "
                     f".parquet, .npy or .npz file, or a data set's name ({known})"
                 )
+        if self.embedding is not None:
+            embeddings.factory(self.embedding)  # an unknown name opens no page
         if self.labels is not None and not self.labels.is_file():
             raise InputError(f"there is no file {self.labels} to import labels from")
 
