@@ -17,7 +17,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 #: Seconds until a page that shows no first question counts as broken, and no next one.
-PATIENCE, PATIENCE_NEXT = 900.0, 60.0
+PATIENCE, PATIENCE_NEXT = 900.0, 300.0
 #: The size of the page: three columns.
 SCREEN = {"width": 1440, "height": 900}
 

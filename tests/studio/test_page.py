@@ -4,6 +4,7 @@ import csv
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +38,6 @@ def truth():
     return dict(zip(read_catalogue("digits").ids, data.classes.tolist(), strict=True))
 
 
-def digit_key(digit):
-    return "1234567890"[digit]
-
-
 # Answers ----------------------------------------------------------------------------------------
 
 
@@ -51,7 +48,7 @@ def test_digits_from_no_label_by_keyboard(command, visits, truth, tmp_path):
     item = None
     for _ in range(60):
         item = shown(page, item)
-        page.keyboard.press(digit_key(truth[item]))
+        page.keyboard.press(str(truth[item]))  # a digit's key is the digit
     reads(page, "#counts", "60 answers")
     saved(page)
     page.keyboard.press("e")
@@ -157,10 +154,16 @@ def test_undo_as_often_as_there_are_answers(page, studio):
     until(lambda: studio.labels() == {items[0]: studio.kind(items[0])})
 
 
-def test_undo_right_after_the_first_answer(page, studio):
+def test_undo_right_after_the_first_answer(page, studio, monkeypatch):
     """Before the server has said that there is something to take back."""
     item = shown(page)
-    page.route("**/api/events", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    record = studio.project.record
+
+    def slowly(*arguments):
+        time.sleep(0.3)
+        return record(*arguments)
+
+    monkeypatch.setattr(studio.project, "record", slowly)
     page.keyboard.press("1")
     page.keyboard.press("u")
     until(lambda: studio.events("undo"))
@@ -585,8 +588,10 @@ def test_a_thumb_labels_on_a_phone(studio, visits):
     until(lambda: len(studio.labels()) == 2)
 
 
-REACHABLE = """() => [...document.querySelectorAll("button, input, select, summary, a[href], [tabindex]")]
-  .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true })
+REACHABLE = """() => [
+    ...document.querySelectorAll("button, input, select, summary, a[href], [tabindex]"),
+  ].filter((one) => one.tabIndex >= 0 && !one.disabled
+    && one.checkVisibility({ visibilityProperty: true })
     // Of radio buttons in a group, Tab reaches the chosen one; arrows do the rest.
     && !(one.type === "radio" && !one.checked))
   .map((one) => { one.dataset.reach ??= String(Math.random()); return one.dataset.reach; })"""
@@ -623,7 +628,8 @@ def test_tab_reaches_every_control_and_shows_where_it_is(page, studio, screen):
               const frame = one.closest(".frame"); // its border lies above the rows
               return [ring(getComputedStyle(one)) || ring(getComputedStyle(near))
                 || beside && ring(getComputedStyle(beside))
-                || frame && getComputedStyle(frame, "::after").borderStyle === "solid", Boolean(name?.trim())];
+                || frame && getComputedStyle(frame, "::after").borderStyle === "solid",
+                Boolean(name?.trim())];
             }"""
         )
         if not seen:

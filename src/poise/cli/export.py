@@ -39,7 +39,7 @@ def export(project: Path, output: Path, labelled: bool) -> None:
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")
-        opened = Opening(Source.of_project(project), begin).open()
+        opened = Opening(Source.of_project(project)).open(begin)
         try:
             predictions = None if labelled else opened.predictions().result()
             rows = exchange.rows(opened, predictions)

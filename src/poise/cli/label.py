@@ -81,28 +81,27 @@ def label(
         password = click.prompt("Password for those who come from elsewhere", hide_input=True)
     if overlap is not None and overlap > 1 and not annotators:
         raise InputError("--overlap needs --annotators: one person is asked once")
-    with progress_bar("Loading") as begin:
-        from poise.studio.opening import Opening, Source
-        from poise.studio.serve import serve
+    from poise.studio.opening import Opening, Source
+    from poise.studio.serve import serve
 
-        settings = {} if overlap is None else {"overlap": overlap}
-        wanted = Source(
-            source, classes=names, use_labels=not ignore_labels, settings=settings, **options
-        )
-        wanted.check()
-        opening = Opening(wanted, begin)
+    settings = {} if overlap is None else {"overlap": overlap}
+    wanted = Source(
+        source, classes=names, use_labels=not ignore_labels, settings=settings, **options
+    )
+    wanted.check()
 
-        def ready(address: str) -> None:
-            click.echo(f"Label {source} at\n\n  {address}\n")
-            click.echo("Ctrl-C ends it; nothing is lost.")
-            if not no_browser:
-                click.launch(address)
+    def ready(address: str) -> None:
+        click.echo(f"Label {source} at\n\n  {address}\n")
+        click.echo("Ctrl-C ends it; nothing is lost.")
+        if not no_browser:
+            click.launch(address)
 
-        serve(
-            opening,
-            host=host,
-            port=port,
-            password=password or "",
-            names=annotators,
-            ready=ready,
-        )
+    serve(
+        Opening(wanted),
+        host=host,
+        port=port,
+        password=password or "",
+        names=annotators,
+        ready=ready,
+        bar=progress_bar,
+    )

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from poise.studio.exchange import make_class, read, take_in, take_in_known
 from poise.studio.preparing import Begin, prepare, read_about
 from poise.studio.project import Project
 from poise.studio.store import EventStore
+
+#: A bar on the terminal: name of the first step -> what begins the others.
+Bar = Callable[[str], AbstractContextManager[Begin]]
 
 #: Items shown while the rest is prepared, and reasons listed for those that could not be read.
 FEW = 8
@@ -122,22 +126,28 @@ class Opening:
     project, error : how it ended
     """
 
-    def __init__(
-        self, source: Source, begin: Begin = lambda name: lambda done, total: None
-    ) -> None:
-        self.source, self._begin = source, begin
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._begin: Begin = lambda name: lambda done, total: None
         self.steps: list[Step] = []
         self.catalogue: Catalogue | None = None
         self.project: Project | None = None
         self.error: Exception | None = None
         self.ended = threading.Event()
 
-    def start(self, then: Callable[[], None] = lambda: None) -> None:
-        """Begin; `then` is called when it has ended, well or not."""
+    def start(self, bar: Bar | None = None, then: Callable[[], None] = lambda: None) -> None:
+        """Begin; `then` is called when it has ended, well or not.
+
+        `bar` shows the steps on the terminal as long as it lasts.
+        """
 
         def work() -> None:
             try:
-                self.project = self.open()
+                if bar is None:
+                    self.project = self.open()
+                else:
+                    with bar("Loading") as begin:
+                        self.project = self.open(begin)
             except Exception as error:
                 self.error = error
             self.ended.set()
@@ -147,9 +157,11 @@ class Opening:
         # The second question needs the solver: compiled while the items are read.
         threading.Thread(target=warm_up, name="poise-warm-up", daemon=True).start()
 
-    def open(self) -> Project:
+    def open(self, begin: Begin | None = None) -> Project:
         """The project, when everything is there."""
         source = self.source
+        if begin is not None:
+            self._begin = begin
         catalogue = read_catalogue(
             source.name,
             column=source.column,

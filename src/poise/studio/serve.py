@@ -7,7 +7,7 @@ from typing import Any
 
 from poise.data.embeddings.items import extra
 from poise.errors import InputError
-from poise.studio.opening import Opening
+from poise.studio.opening import Bar, Opening
 
 HERE = "127.0.0.1"
 
@@ -20,10 +20,11 @@ def serve(
     password: str = "",
     names: bool = False,
     ready: Callable[[str], None],
+    bar: Bar | None = None,
 ) -> None:
     """Open a project and serve it until interrupted; `ready` is called with the address.
 
-    The page shows how the opening goes; if it fails, its error ends the server.
+    The page shows how the opening goes, and so does `bar`; if it fails, its error ends the server.
     """
     uvicorn = extra("uvicorn", "app", "the labelling app")
     extra("starlette", "app", "the labelling app")
@@ -46,9 +47,9 @@ def serve(
         if opening.error is not None:
             server.should_exit = True
 
-    opening.start(then=ended)
     shown = HERE if host in ("0.0.0.0", "::") else host
     ready(f"http://{shown}:{port}/" + ("" if password else f"?token={token}"))
+    opening.start(bar, ended)
     try:
         server.run(sockets=[listener])
     finally:

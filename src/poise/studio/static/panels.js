@@ -156,9 +156,9 @@ function labelled(words, ...controls) {
 const small = { points: null, labels: [], asked: 0, busy: false };
 
 export async function showSmallMap(state) {
-  const canvas = at("small-map");
-  canvas.hidden = state.items > LARGEST_SMALL_MAP || canvas.offsetParent === null && !at("why-details").open;
-  if (canvas.hidden || small.busy) return;
+  const canvas = at("small-map").querySelector("canvas");
+  at("small-map").hidden = state.items > LARGEST_SMALL_MAP;
+  if (canvas.offsetParent === null || small.busy) return;
   if (small.points && small.asked === state.answers) {
     drawSmallMap(canvas, state);
     return;
@@ -199,13 +199,11 @@ function drawSmallMap(canvas, state) {
     pen.arc(x, y, 3 * scale, 0, 7);
     pen.fill();
   }
+  at("ring").hidden = !state.question;
   if (state.question) {
     const [x, y] = place(state.question.index);
-    pen.strokeStyle = style.getPropertyValue("--text");
-    pen.lineWidth = 2 * scale;
-    pen.beginPath();
-    pen.arc(x, y, 7 * scale, 0, 7);
-    pen.stroke();
+    at("ring").style.left = `${x / scale}px`;
+    at("ring").style.top = `${y / scale}px`;
   }
 }
 
