@@ -66,7 +66,7 @@ def test_why_this_item(page, studio):
     assert page.locator("#nearest figcaption").count() == 3
     shown_labels = sorted(page.locator("#nearest figcaption").all_text_contents())
     assert shown_labels == sorted(studio.kind(item) for item in items)
-    painted = page.locator("#small-map").evaluate(
+    painted = page.locator("#small-map canvas").evaluate(
         "map => map.getContext('2d').getImageData(0, 0, map.width, map.height).data.some(Boolean)"
     )
     assert painted
