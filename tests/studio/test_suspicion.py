@@ -9,7 +9,7 @@ from poise.studio.suspicion import suspicion
 
 
 def walked(graph, labels):
-    """Share of other classes among where a walk from each label ends that may not come back."""
+    """Where a walk from each label ends that may not come back: the strongest rival's share."""
     W, nodes = graph.weights.toarray(), sorted(labels)
     gamma = poisson_weights(graph, [np.array(nodes)])[:, 0]
     steps = W * gamma[None, :]
@@ -19,9 +19,13 @@ def walked(graph, labels):
     found = {}
     for i in nodes:
         reach = P[i, nodes] + P[i, free] @ ends
-        others = [j for j, node in enumerate(nodes) if node != i]
-        against = [j for j in others if labels[nodes[j]] != labels[i]]
-        found[i] = reach[against].sum() / reach[others].sum()
+        by_class = dict.fromkeys(labels.values(), 0.0)
+        for j, node in enumerate(nodes):
+            if node != i:
+                by_class[labels[node]] += reach[j]
+        own = by_class.pop(labels[i])
+        rival = max(by_class.values(), default=0.0)
+        found[i] = rival / (rival + own)
     return found
 
 
@@ -52,3 +56,4 @@ def test_too_few_labels_say_nothing():
     assert suspicion(graph, {}) == {}
     assert suspicion(graph, {3: "a"}) == {}
     assert suspicion(graph, {3: "a", 9: "a"}) == {3: 0.0, 9: 0.0}
+    assert suspicion(graph, {3: "a", 9: "b"}) == {}, "nothing else of their classes"

@@ -14,12 +14,13 @@ RTOL = 1e-5
 
 
 def suspicion(graph: Graph, labels: Mapping[int, str]) -> dict[int, float]:
-    """Node -> share of the other labels' influence on it that is of other classes than its own.
+    """Node -> how far the strongest other class outweighs its own, from 0 to 1; 1/2 is even.
 
     A random walk on the reweighted graph from node i ends at the other labels with some
-    probabilities. With h_i the column of node i alone and u_c that of its class, one step from i
-    to its neighbours j gives those of class c as ``sum_j p_ij (u_c - h_i)(j)``, divided by the
-    probability not to come back to i first. Nodes that reach no other label are not in the result.
+    probabilities. With h_i the column of node i alone and u_c that of class c, one step from i to
+    its neighbours j gives those of its own class as ``sum_j p_ij (u_c - h_i)(j)``, those of the
+    others as ``sum_j p_ij u_c(j)``. Nothing is said of the only label of a class, nor of one that
+    reaches no other.
     """
     if len(labels) < 2:
         return {}
@@ -47,6 +48,7 @@ def suspicion(graph: Graph, labels: Mapping[int, str]) -> dict[int, float]:
             mine = names.index(labels[node])
             reach[mine] -= step @ own
             reach = np.maximum(reach, 0.0)
-            if reach.sum() > 1e-6 * step.sum():
-                found[node] = float(1.0 - reach[mine] / reach.sum())
+            rival = np.delete(reach, mine).max(initial=0.0)
+            if len(members[labels[node]]) > 1 and rival + reach[mine] > 1e-6 * step.sum():
+                found[node] = float(rival / (rival + reach[mine]))
     return found
