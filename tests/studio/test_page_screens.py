@@ -8,6 +8,8 @@ import math
 import pytest
 from browser import KINDS, focused, opened, reads, saved, shown, until
 
+from poise.studio import views
+
 # Grid -------------------------------------------------------------------------------------------
 
 
@@ -52,6 +54,24 @@ def test_a_grid_that_is_left_labels_nothing(page, studio):
     assert shown(page) == item
     assert len(studio.labels()) == 2
     assert not studio.events("skip", "unsure")
+
+
+def test_a_grid_stays_open_when_news_come(page, studio):
+    """A setting that was changed, an explanation that comes late: the tiles stay as they are."""
+    studio.answer(page, 2)
+    item = shown(page)
+    page.locator("#settings summary").press("Enter")
+    page.wait_for_selector("#settings select")
+    page.locator("#stage").click()
+    page.keyboard.press("g")
+    page.wait_for_selector(".tile")
+    page.keyboard.press(" ")
+    page.get_by_label("Acquisition").select_option("random")
+    until(lambda: studio.project.state.settings["acquisition"] == "random")
+    saved(page)
+    page.wait_for_timeout(300)
+    assert page.locator(".tile").first.get_attribute("aria-selected") == "false"
+    assert page.locator(".tile").first.get_attribute("data-item") == item
 
 
 # Reasons and settings ---------------------------------------------------------------------------
@@ -275,6 +295,22 @@ def test_colours_and_layouts_of_the_map(page, studio):
     legend = page.locator(".map-row").first
     legend.press("Enter")
     assert page.locator(".map-row").first.get_attribute("aria-pressed") == "false"
+
+
+def test_the_map_waits_for_a_model_that_computes(page, studio, monkeypatch):
+    studio.answer(page, 3)
+    values, asked = views.map_values, []
+
+    def later(project):
+        asked.append(project)
+        return None if len(asked) < 3 else values(project)
+
+    monkeypatch.setattr(views, "map_values", later)
+    open_map(page)
+    assert "Could not" not in page.locator(".map-note").text_content()
+    counts = page.locator(".map-row .map-count")
+    until(lambda: "57" in counts.all_text_contents())  # those that have no label
+    assert len(asked) >= 3
 
 
 # Review -----------------------------------------------------------------------------------------

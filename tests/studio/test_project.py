@@ -348,3 +348,15 @@ def test_the_course_is_kept_with_the_questions(project):
     assert labelled.tolist() == sorted(labelled.tolist())
     assert ((explored > 0) & (explored <= 1)).all()
     assert ((changed >= 0) & (changed <= 1)).all()
+
+
+def test_undo_of_an_item_that_the_source_has_lost(tmp_path):
+    project = make_project(tmp_path)
+    project.record(Event("class", {"name": "left"}))
+    answer(project, "item59", label="left")
+    project.close()
+    smaller = make_project(tmp_path, n=50)
+    assert smaller.undo().items == ["item59"]
+    assert not smaller.state.labels
+    assert asked(smaller) is not None
+    smaller.close()

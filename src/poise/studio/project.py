@@ -113,7 +113,8 @@ class Project:
             undone = self.store.events(target - 1)[0]
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))
-                self.look_at(undone.items[0], annotator)
+                if undone.items[0] in self.index:
+                    self.look_at(undone.items[0], annotator)
             return undone
 
     def look_at(self, item: str, annotator: str = "", purpose: str = "again") -> None:

@@ -250,7 +250,8 @@ class MapScreen {
     const { n, state } = this;
     try {
       const bytes = await this.host.bytes("/api/map/values");
-      if (n === this.n && !this.closing.signal.aborted) {
+      // Nothing is sent while the model computes: the next turn asks again.
+      if (bytes && n === this.n && !this.closing.signal.aborted) {
         this.values = geometry.readValues(bytes, n);
         this.fetched = state.last;
         this.looked.clear();

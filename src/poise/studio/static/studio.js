@@ -166,7 +166,10 @@ function take(found) {
     const same = state?.question && found.question?.item === state.question.item;
     const known = same && state.question.explained && !found.question.explained ? state.question : null;
     state = found;
-    if (known) Object.assign(state.question, { guess: known.guess, confidence: known.confidence });
+    if (known) {
+      const { guess, confidence, nearest, alike } = known;
+      Object.assign(state.question, { guess, confidence, nearest, alike });
+    }
     showQuestion();
     screen.update(state);
   }
@@ -238,7 +241,7 @@ function showQuestion() {
   at("project").textContent = state.project;
   at("counts").textContent = `${count(state.answers)} answers · ${count(state.items)} items`
     + (state.unreadable ? `, ${count(state.unreadable)} could not be read` : "");
-  grid.close();
+  if (grid.open && grid.items[0].item !== question?.item) grid.close();
   showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
   document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
@@ -364,7 +367,10 @@ function press(key, event) {
     case "u": undo(); break;
     case "s": aside("skip"); break;
     case "x": aside("unsure"); break;
-    case "g": grid.show(state.question?.alike ?? [], state.kind); break;
+    case "g":
+      if (state.question && !state.question.alike.length) say("Nothing alike is known yet: press g again in a moment.");
+      grid.show(state.question?.alike ?? [], state.kind);
+      break;
     case "n":
       at("name").value = "";
       at("name-dialog").returnValue = ""; // Esc does not empty it in every browser
