@@ -15,7 +15,7 @@ from crowds import make_project, opened, truth
 from starlette.routing import Route
 
 from poise.studio.exchange import FIELDS
-from poise.studio.guard import COOKIE, LARGEST, Doors
+from poise.studio.guard import LARGEST, Doors
 from poise.studio.openapi import openapi
 from poise.studio.opening import Opening, Source
 from poise.studio.server import make_app
@@ -45,6 +45,11 @@ def served(opening, password="", names=False):
         listener.close()
 
 
+def enter(client):
+    """With the cookie that the token in the address is exchanged for."""
+    client.cookies.set(f"poise-{client.base_url.port}", TOKEN)
+
+
 @pytest.fixture
 def stranger(project):
     with served(opened(project)) as made:
@@ -53,7 +58,7 @@ def stranger(project):
 
 @pytest.fixture
 def client(stranger):
-    stranger.cookies.set(COOKIE, TOKEN)
+    enter(stranger)
     return stranger
 
 
@@ -339,7 +344,7 @@ def test_import_is_lossless(client, tmp_path):
         assert again == {"imported": 0, "unchanged": 6, "unknown": 0, "predictions": 54}
         other = make_project(tmp_path / kind)
         with served(opened(other)) as stranger:
-            stranger.cookies.set(COOKIE, TOKEN)
+            enter(stranger)
             headers = own(stranger) | {"Content-Type": "application/octet-stream"}
             found = stranger.post(f"/api/import?name=x.{kind}", content=before, headers=headers)
             assert found.json() == {"imported": 6, "unchanged": 0, "unknown": 0, "predictions": 54}
@@ -371,8 +376,9 @@ def test_files_that_hold_no_labels_are_refused_in_words(client, project, name, c
 
 def test_names_where_several_people_label(project):
     with served(opened(project), names=True) as client:
-        client.cookies.set(COOKIE, TOKEN)
-        assert client.get("/api/state").status_code == 422
+        enter(client)
+        assert "question" not in client.get("/api/state").json(), "who is it?"
+        assert client.get("/api/question").status_code == 422
         assert client.get("/api/state?annotator=model").status_code == 422
         mine = client.get("/api/question?annotator=anna").json()["question"]["item"]
         theirs = client.get("/api/question?annotator=ben").json()["question"]["item"]
@@ -409,7 +415,7 @@ def test_while_a_project_is_prepared(tmp_path):
     opening = Opening(Source("somewhere"))
     opening.begin("reading")(1, 4)
     with served(opening) as client:
-        client.cookies.set(COOKIE, TOKEN)
+        enter(client)
         shown = client.get("/api/state").json()["preparing"]
         assert shown["steps"] == [{"name": "reading", "share": 0.25, "left": ANY}]
         assert client.get("/api/question").status_code == 503

@@ -169,8 +169,9 @@ class Asker:
                 self._explained[question.node] = question
                 self._notify()
                 return question
-            self._wanted = 1
-            self._notify()
+            if not self._wanted:  # whoever asks again while waiting must not wake itself
+                self._wanted = 1
+                self._notify()
             return None
 
     def explained(self, node: int) -> Question | None:

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "poise"
 #: Bytes of a request at most, and of a file of labels.
 LARGEST = 16_000_000
 LARGEST_FILE = 256_000_000
@@ -39,13 +38,18 @@ class Doors:
     token : what the cookie holds
     hosts : names of this server with their port
     password : asked for where the server is reached from elsewhere; empty on this machine alone
-    port : where a password is asked for, numeric addresses with this port are this server's too
+    port : of this server; where a password is asked for, numeric addresses with it are this server
     """
 
     token: str = field(repr=False)
     hosts: frozenset[str]
     password: str = field(default="", repr=False)
     port: int = 0
+
+    @property
+    def cookie(self) -> str:
+        """By the port, which cookies do not tell apart: two projects may be open in one browser."""
+        return f"poise-{self.port}"
 
     def is_host(self, host: str) -> bool:
         """Whether a ``Host`` header names this server.
@@ -72,7 +76,7 @@ class Doors:
 
     def let_in(self, response: Response) -> Response:
         """With the cookie that no script can read and no other site sends."""
-        response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+        response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
         return response
 
 
@@ -119,7 +123,7 @@ class Guard:
             if not doors.is_token(given):
                 return said(403, "this address is not valid any more: start poise label again")
             return doors.let_in(RedirectResponse("/", status_code=303))
-        if doors.is_token(request.cookies.get(COOKIE, "")):
+        if doors.is_token(request.cookies.get(doors.cookie, "")):
             return None
         if doors.password:
             if path in FRONT_DOOR:

@@ -162,7 +162,7 @@ def openapi() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "poise label", "version": poise.__version__},
         "components": {
-            "securitySchemes": {"cookie": {"type": "apiKey", "in": "cookie", "name": "poise"}}
+            "securitySchemes": {"cookie": {"type": "apiKey", "in": "cookie", "name": "poise-PORT"}}
         },
         "security": [{"cookie": []}],
         "paths": paths,

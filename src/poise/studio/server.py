@@ -80,6 +80,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         shared = {"names": names, "version": 1}
         if opening.project is None:
             return JSONResponse(shared | {"preparing": opening.shown()})
+        if names and "annotator" not in request.query_params:
+            return JSONResponse(shared)  # the page asks for the name first
         project = opening.project
         return await _answer(lambda *_: shared | views.summary(project, annotator(request)))
 

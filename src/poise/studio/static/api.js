@@ -63,21 +63,27 @@ export function uniqueId() {
 
 export class Outbox {
   // `on` gets: sending(), done(response, entry), refused(error, entry), offline(error).
-  constructor(place, on) {
-    this.place = place;
+  constructor(prefix, on) {
+    this.prefix = prefix;
+    this.place = prefix + uniqueId(); // each tab keeps its own
     this.on = on;
     this.entries = [];
     this.decided = new Map();
     this.running = null;
   }
 
-  // What a page before this one could not send any more.
+  // What pages before this one could not send any more; if one of them is still there and sends it
+  // too, it counts once.
   resume() {
-    try {
-      this.entries = JSON.parse(localStorage.getItem(this.place)) ?? [];
-    } catch {
-      this.entries = [];
+    for (const place of Object.keys(localStorage).filter((key) => key.startsWith(this.prefix))) {
+      try {
+        this.entries.push(...JSON.parse(localStorage.getItem(place)));
+      } catch {
+        // Not ours, or cut off: there is nothing to send in it.
+      }
+      localStorage.removeItem(place);
     }
+    this.keep();
     return this.run();
   }
 

@@ -459,11 +459,8 @@ async function begin() {
     try {
       found = await get("/api/state");
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 422) {
-        say(error.message);
-        throw error;
-      }
-      found = { names: true }; // who we are is not said yet
+      say(error.message);
+      throw error;
     }
     if (!found.preparing) break;
     document.body.dataset.screen = "prepare";
@@ -478,7 +475,7 @@ async function begin() {
     at("who").addEventListener("click", () => { localStorage.removeItem(NAME); location.reload(); });
     found = await get("/api/state");
   }
-  outbox = new Outbox(`poise-outbox-${found.project}`, said);
+  outbox = new Outbox(`poise-outbox-${found.project}-`, said);
   state = found;
   await outbox.resume();
   show("label");
