@@ -185,9 +185,10 @@ class Inside:
             opening.project = opening.open()
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
-        host = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        port = self.listener.getsockname()[1]
+        host = f"127.0.0.1:{port}"
         self.address = f"http://{host}/?token={token}"
-        app = make_app(opening, Doors(token, frozenset({host})), names=names)
+        app = make_app(opening, Doors(token, frozenset({host}), port=port), names=names)
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         self.thread = threading.Thread(
             target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True
