@@ -9,7 +9,7 @@ const SMALL_MAP = 4000; // points drawn on the small map
 const LARGEST_SMALL_MAP = 200000; // items up to which it is worth loading their places
 
 export const at = (id) => document.getElementById(id);
-export const colour = (place) => `var(--c${place % COLOURS})`;
+export const colourName = (place) => `--c${place % COLOURS}`;
 export const count = (value) => number.format(value);
 export const percent = (share) => `${share > 0 && share < 0.1 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
 
@@ -18,7 +18,7 @@ export function showClasses(state, chosen) {
   at("class-list").replaceChildren(...state.classes.map((one, place) => {
     const button = element("button", "class");
     button.type = "button";
-    button.style.setProperty("--c", colour(place));
+    button.style.setProperty("--c", `var(${colourName(place)})`);
     button.style.setProperty("--share", `${(100 * one.count) / most}%`);
     if (one.name === state.question?.label) button.setAttribute("aria-current", "true");
     button.append(
@@ -194,7 +194,7 @@ function drawSmallMap(canvas, state) {
   }
   for (const [index, code] of small.labels) {
     const [x, y] = place(index);
-    pen.fillStyle = style.getPropertyValue(`--c${code % COLOURS}`);
+    pen.fillStyle = style.getPropertyValue(colourName(code));
     pen.beginPath();
     pen.arc(x, y, 3 * scale, 0, 7);
     pen.fill();

@@ -5,7 +5,7 @@
 import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } from "./api.js";
 import { atOnce, content, element, load } from "./content.js";
 import { Grid } from "./grid.js";
-import { at, colour, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { at, colourName, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
 
 const POLL = 300;
 const SEEN_HELP = "poise-seen-help";
@@ -141,8 +141,8 @@ const said = {
       say(`Undone: ${kind === "label" ? `“${data.label}”` : kind}. Here it is again.`);
       before = null;
     }
-    if (outbox.length <= 1 || !state) saved("saved");
     if (outbox.length) return;
+    saved("saved");
     // Between two items of an audit no other question is shown.
     if (auditing > 0 && entry.body.data?.via === "audit") nextAudit();
     else take(response);
@@ -239,7 +239,7 @@ function showQuestion() {
   const { question } = state;
   document.title = `${state.project} · poise`;
   at("project").textContent = state.project;
-  at("counts").textContent = `${count(state.answers)} answers · ${count(state.items)} items`
+  at("counts").textContent = `${count(state.answers)} ${state.answers === 1 ? "answer" : "answers"} · ${count(state.items)} items`
     + (state.unreadable ? `, ${count(state.unreadable)} could not be read` : "");
   if (grid.open && grid.items[0].item !== question?.item) grid.close();
   showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));
@@ -319,7 +319,7 @@ const host = {
     return found;
   },
   content: (item, kind) => content(item, kind ?? state.kind, 160),
-  classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(`--c${i % 12}`).trim() })),
+  classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(colourName(i)).trim() })),
   open: async (item) => { await show("label"); await lookAt(item); },
   label: (items, label, via = "map", versions = {}) => written("label", { items, label, via }, versions),
   clear: (items, versions = {}) => written("clear", { items }, versions),
