@@ -101,7 +101,7 @@ def test_a_foreseen_answer_is_no_solve_and_one_write(project, monkeypatch):
     for _ in range(3):
         answer(project, asked(project))
     node = project.wait("", 30).node
-    assert project.asker.wait(lambda: project.asker.ahead(node), 30)[NO_ANSWER] is not None
+    assert project.asker.wait(lambda: project.asker.foreseen(node, NO_ANSWER), 30) is not None
     written = []
     append = project.store.append
     monkeypatch.setattr(project.store, "append", lambda *e: written.append(e) or append(*e))

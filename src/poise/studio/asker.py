@@ -26,6 +26,9 @@ SEEDING, N_SEEDING = "typicality", 1
 SLOW = 1.5
 #: Questions asked ahead then.
 QUEUE = 3
+#: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
+#: which the answer that is more likely would have to wait for.
+DEAR = 0.2
 #: Stands for an answer that is not known yet: a class that has no name yet; no answer at all.
 NEW_CLASS, NO_ANSWER = "\N{NULL}new", "\N{NULL}skip"
 
@@ -183,7 +186,7 @@ class Asker:
         """What follows each possible answer; None as long as it is not known."""
         with self._changed:
             found = self._ahead.get(node, {})
-            return dict(found) if NO_ANSWER in found else None
+            return dict(found) if NEW_CLASS in found else None
 
     @property
     def waiting(self) -> tuple[Question, ...]:
@@ -347,11 +350,10 @@ class Asker:
 
     def _unforeseen(self) -> int | None:
         """The open question whose answers are not thought through yet."""
-        pending = self.learner.pending
-        known = self._ahead.get(pending[0]) if len(pending) == 1 else None
-        return (
-            pending[0] if len(pending) == 1 and (known is None or NO_ANSWER not in known) else None
-        )
+        if len(self.learner.pending) != 1:
+            return None
+        (node,) = self.learner.pending
+        return None if NO_ANSWER in self._ahead.get(node, {}) else node
 
     def _foresee(self) -> None:
         node = self._unforeseen()
@@ -360,6 +362,9 @@ class Asker:
         found: dict[str, Question | None] = {}
         self._ahead = {node: found}
         for answer in (*map(str, self.learner.classes), NEW_CLASS, NO_ANSWER):
+            if answer == NO_ANSWER and min(self.solve_seconds, default=0.0) > DEAR:
+                found[answer] = None
+                return
             twin = self.learner.copy()
             if answer == NO_ANSWER:
                 twin.skip(node)
@@ -370,5 +375,5 @@ class Asker:
                 if self._inbox or self._to_explain or self._wanted or self._stopped:
                     return  # something happened: it comes first
                 found[answer] = following
-        with self._changed:
-            self._notify()
+                if answer in (NEW_CLASS, NO_ANSWER):
+                    self._notify()
