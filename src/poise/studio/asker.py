@@ -22,10 +22,10 @@ from poise.studio.question import Features, Question, ask, ask_about
 
 #: How the first questions are chosen while nothing is labelled: the middles of crowds.
 SEEDING, N_SEEDING = "typicality", 1
-#: Seconds of a solve from which on questions are asked ahead.
-SLOW = 1.5
-#: Questions asked ahead then.
-QUEUE = 3
+#: Seconds of a solve from which on questions are asked ahead: people may be as quick.
+SLOW = 0.4
+#: Then so many are asked with one solve, when fewer than so many are left.
+BATCH, FEW = 3, 2
 #: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
 #: which the answer that is more likely would have to wait for.
 DEAR = 0.2
@@ -294,18 +294,15 @@ class Asker:
             return self._ask
         if not self._prepared and (self.learner.labels or self.learner.pending):
             return self._prepare
-        if len(self._queue) < self._depth() and not self._exhausted:
-            return self._ask
-        if not self._depth() and self._unforeseen() is not None:
-            return self._foresee
-        return None
+        if not self._queues():
+            return self._foresee if self._unforeseen() is not None else None
+        waits = self.learner.pending and len(self._queue) < FEW and not self._exhausted
+        return self._ask if waits else None
 
-    def _depth(self) -> int:
-        """How many questions to ask ahead."""
-        if not self.learner.pending:
-            return 0
+    def _queues(self) -> bool:
+        """Whether questions are asked ahead, rather than answers foreseen."""
         slow = len(self.solve_seconds) > 1 and min(self.solve_seconds) > SLOW
-        return QUEUE if self.several or slow else 0
+        return self.several or slow
 
     def _explain(self) -> None:
         with self._changed:
@@ -330,14 +327,13 @@ class Asker:
                 self.learner.release(node)
 
     def _ask(self) -> None:
-        question = ask(self.learner, self.features)
+        many = BATCH if self._queues() and self.learner.labels else 1
+        questions = ask(self.learner, self.features, many)
         with self._changed:
             self._prepared = False
             self._wanted = 0
-            if question is None:
-                self._exhausted = True
-            else:
-                self._queue.append(question)
+            self._exhausted = not questions
+            self._queue += questions
             self._notify()
 
     def _prepare(self) -> None:
@@ -370,7 +366,7 @@ class Asker:
                 twin.skip(node)
             else:
                 twin.tell(node, answer)
-            following = ask(twin, self.features)
+            following = next(iter(ask(twin, self.features)), None)
             with self._changed:
                 if self._inbox or self._to_explain or self._wanted or self._stopped:
                     return  # something happened: it comes first

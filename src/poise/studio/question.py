@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, Learner
+from poise.active.policies.local_max import LocalMax
 from poise.errors import PoolExhausted
 from poise.linalg.status import Floats, Ints
 
@@ -52,15 +53,21 @@ class Question:
         return self.guess is not None
 
 
-def ask(learner: Learner, features: Features) -> Question | None:
-    """The question that the learner wants to put, now pending; None if nothing is left."""
+def ask(learner: Learner, features: Features, k: int = 1) -> list[Question]:
+    """The `k` questions that the learner wants to put, now pending; fewer if fewer are left.
+
+    Several are chosen at once, the best of their surroundings each, without a solve in between.
+    """
     values = learner.values if learner.labels else None
     scores = learner.snapshot().scores if learner.labels else None
+    before, learner.policy = learner.policy, LocalMax() if k > 1 else learner.policy
     try:
-        (node,) = learner.ask().tolist()
+        nodes = learner.ask(k).tolist()
     except PoolExhausted:
-        return None
-    return _explained(learner, features, node, values, scores)
+        return []
+    finally:
+        learner.policy = before
+    return [_explained(learner, features, node, values, scores) for node in nodes]
 
 
 def ask_about(learner: Learner, features: Features, node: int) -> Question:
@@ -80,7 +87,7 @@ def _explained(
 ) -> Question:
     if values is None or scores is None:
         return Question(node, alike=_alike(learner.graph, features, node, None, set()))
-    guess = learner.events[-1].guess or tuple(_shares(scores[node]))
+    guess = tuple(_shares(scores[node]))
     labelled = np.fromiter(learner.labels, dtype=np.int64)
     nearest = labelled[np.argsort(_away(features, labelled, node), kind="stable")[:NEIGHBOURS]]
     best, *others = np.argsort(guess)[::-1].tolist()
