@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, TypeVar
 
 from poise import Graph, Learner
@@ -23,7 +24,7 @@ from poise.studio.question import Features, Question, ask, ask_about
 #: How the first questions are chosen while nothing is labelled: the middles of crowds.
 SEEDING, N_SEEDING = "typicality", 1
 #: Seconds of a solve from which on questions are asked ahead: people may be as quick.
-SLOW = 0.4
+SLOW = 0.25
 #: Then so many are asked with one solve, when fewer than so many are left.
 BATCH, FEW = 3, 2
 #: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
@@ -301,7 +302,7 @@ class Asker:
 
     def _queues(self) -> bool:
         """Whether questions are asked ahead, rather than answers foreseen."""
-        slow = len(self.solve_seconds) > 1 and min(self.solve_seconds) > SLOW
+        slow = len(self.solve_seconds) > 1 and median(self.solve_seconds) > SLOW
         return self.several or slow
 
     def _explain(self) -> None:
