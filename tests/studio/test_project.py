@@ -9,6 +9,7 @@ import pytest
 from crowds import answer, asked, make_project, truth
 
 from poise.errors import InputError
+from poise.studio import asker
 from poise.studio.asker import NEW_CLASS, NO_ANSWER
 from poise.studio.events import Event
 from poise.studio.state import StaleError
@@ -360,3 +361,22 @@ def test_undo_of_an_item_that_the_source_has_lost(tmp_path):
     assert not smaller.state.labels
     assert asked(smaller) is not None
     smaller.close()
+
+
+def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
+    monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
+    seen = []
+    for _ in range(6):
+        seen.append(asked(project))
+        answer(project, seen[-1])
+    asked(project)
+    ahead = project.asker.wait(
+        lambda: w if len(w := project.asker.waiting) >= asker.FEW else None, 30
+    )
+    following = [project.catalogue.ids[question.node] for question in ahead]
+    assert not set(following) & {*seen, asked(project)}
+    for item in following[:2]:
+        answer(project, asked(project))
+        question = project.question()
+        assert question is not None, "nobody waits"
+        assert project.catalogue.ids[question.node] == item, "in the order in which they were told"
