@@ -535,3 +535,4 @@ def test_a_file_that_is_no_labels_is_refused_with_words(page, studio, visits):
         )
         reads(page, ".result", words)
     assert studio.labels() == {}
+    visits.expect("status of 422")
