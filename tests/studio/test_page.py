@@ -423,13 +423,14 @@ def test_a_disk_that_is_really_full(command, visits, photos, prepared, tmp_path)
     for _ in range(40):  # what the log had reserved is filled first
         page.keyboard.press("1")
         page.wait_for_function(
+            # The next item may be shown before the server has refused the answer.
             "old => document.getElementById('problem').textContent"
-            " || document.getElementById('stage').dataset.item !== old",
+            " || (document.getElementById('stage').dataset.item !== old"
+            " && document.getElementById('saved').textContent.endsWith(' saved'))",
             arg=item,
         )
         if page.locator("#problem").text_content():
             break
-        saved(page)
         answers += 1
         item = shown(page, item)
     reads(page, "#problem", "the disk is full")
