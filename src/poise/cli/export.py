@@ -34,6 +34,7 @@ def export(project: Path, output: Path, labelled: bool) -> None:
     if not (project / "events.db").is_file():
         raise InputError(f"{project} is no project of poise label: it has no events.db")
     with progress_bar("Loading") as begin:
+        from poise.data.folders import write_whole
         from poise.studio import exchange
         from poise.studio.opening import Opening, Source
 
@@ -45,10 +46,6 @@ def export(project: Path, output: Path, labelled: bool) -> None:
             rows = exchange.rows(opened, predictions)
         finally:
             opened.close()
-        part = output.with_name(output.name + ".part")
-        try:
-            part.write_bytes(exchange.written(rows, kind))
-            part.replace(output)
-        finally:
-            part.unlink(missing_ok=True)
+        content = exchange.written(rows, kind)
+        write_whole(output, lambda file: file.write(content))
     click.echo(f"{output}: {len(rows):,} items")

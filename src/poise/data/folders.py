@@ -30,20 +30,25 @@ def cache() -> Path:
     return base / "poise"
 
 
-def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file of the cache, whole or not at all."""
+def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file whole or not at all; its folder is made if it is not there."""
     # A name of its own: another process may be writing the same file at this moment.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("wb") as file:
-                write(file)
-            part.replace(path)
-        except BaseException:  # an interruption too leaves nothing behind
-            with suppress(OSError):
-                part.unlink()
-            raise
+        with part.open("wb") as file:
+            write(file)
+        part.replace(path)
+    except BaseException:  # an interruption too leaves nothing behind
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file of the cache, whole or not at all."""
+    try:
+        write_whole(path, write)
     except OSError as error:
         raise DataError(
             f"cannot write {path.parent} ({error.strerror}): make room, or set POISE_CACHE to "

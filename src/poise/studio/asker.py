@@ -76,6 +76,14 @@ class Setup:
         return learner
 
 
+def fulfil(future: "Future[T]", work: Callable[[], T]) -> None:
+    """Do what was promised; whoever asks for the result hears of an error."""
+    try:
+        future.set_result(work())
+    except Exception as error:
+        future.set_exception(error)
+
+
 class Asker:
     """Puts questions. All methods may be called by any thread, and none waits for a solve."""
 
@@ -88,7 +96,7 @@ class Asker:
         self.several = False
         self._changed = threading.Condition()
         self._inbox: deque[tuple[Callable[[], None], Future[Any] | None]] = deque()
-        self._wanted = 0
+        self._wanted = False
         self._queue: deque[Question] = deque()
         self._explained: dict[int, Question] = {}
         self._to_explain: set[int] = set()
@@ -145,12 +153,11 @@ class Asker:
         for node in held:
             self.hold(node)
 
-    def hold(self, node: int) -> Question:
-        """A question about a given node: unexplained at first, see `explained`."""
+    def hold(self, node: int) -> None:
+        """A question about a given node; its reasons come later, see `explained`."""
         with self._changed:
             self._to_explain.add(node)
         self._post(lambda: None, [])
-        return Question(node)
 
     # What is asked ----------------------------------------------------------------------------
 
@@ -174,7 +181,7 @@ class Asker:
                 self._notify()
                 return question
             if not self._wanted:  # whoever asks again while waiting must not wake itself
-                self._wanted = 1
+                self._wanted = True
                 self._notify()
             return None
 
@@ -220,15 +227,8 @@ class Asker:
     def do(self, work: Callable[[Learner], T]) -> "Future[T]":
         """Something to be done with the learner that changes nothing."""
         future: Future[T] = Future()
-
-        def done() -> None:
-            try:
-                future.set_result(work(self.learner))
-            except Exception as error:
-                future.set_exception(error)
-
         with self._changed:
-            self._inbox.append((done, future))
+            self._inbox.append((lambda: fulfil(future, lambda: work(self.learner)), future))
             self._notify()
         return future
 
@@ -332,7 +332,7 @@ class Asker:
         questions = ask(self.learner, self.features, many)
         with self._changed:
             self._prepared = False
-            self._wanted = 0
+            self._wanted = False
             self._exhausted = not questions
             self._queue += questions
             self._notify()

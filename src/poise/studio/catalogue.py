@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,11 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Id -> number."""
+        return {item: number for number, item in enumerate(self.ids)}
 
     @property
     def fingerprint(self) -> str:

@@ -75,7 +75,7 @@ class Event:
             )
         for name, value in (("client", self.client), ("annotator", self.annotator)):
             _text(name, value, empty=name == "annotator")
-        for name in names & {"label", "item", "key", "guess", "at"} | (names & {"name"}):
+        for name in names & {"name", "label", "item", "key", "guess", "at"}:
             _text(name, self.data[name])
         if "by" in names:
             _text("by", self.data["by"], empty=True)

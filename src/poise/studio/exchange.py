@@ -30,8 +30,7 @@ def rows(project: Project, predictions: Predictions | None) -> list[Row]:
         if given is not None:
             found.append((item, source, given.label, given.by, None, given.time))
         elif predictions is not None:
-            name = predictions.classes[predictions.codes[index]]
-            confidence = round(float(predictions.confidence[index]), 4)
+            name, confidence = predictions.of(index)
             found.append((item, source, name, MODEL, confidence, None))
     return found
 

@@ -12,7 +12,7 @@ from poise import embeddings
 from poise.data.datasets import datasets
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
-from poise.studio.catalogue import Catalogue, read_catalogue
+from poise.studio.catalogue import Catalogue, read_catalogue, source_name
 from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
 from poise.studio.preparing import Begin, prepare, read_about
@@ -48,8 +48,7 @@ class Source:
         """The project's folder: ``NAME.poise`` where poise was started, if none was given."""
         if self.folder is not None:
             return self.folder
-        path = Path(self.name)
-        return Path(f"{path.resolve().name if path.exists() else self.name}.poise")
+        return Path(f"{source_name(self.name)}.poise")
 
     def about(self) -> dict[str, str | int]:
         """What is needed to read the same items again, from wherever that is asked for."""
@@ -133,7 +132,6 @@ class Opening:
         self.catalogue: Catalogue | None = None
         self.project: Project | None = None
         self.error: Exception | None = None
-        self.ended = threading.Event()
 
     def start(self, bar: Bar | None = None, then: Callable[[], None] = lambda: None) -> None:
         """Begin; `then` is called when it has ended, well or not.
@@ -150,7 +148,6 @@ class Opening:
                         self.project = self.open(begin)
             except Exception as error:
                 self.error = error
-            self.ended.set()
             then()
 
         threading.Thread(target=work, name="poise-opening", daemon=True).start()
@@ -171,8 +168,6 @@ class Opening:
             remembered=source.place / "items.npz",
             progress=self.begin("reading"),
         )
-        if len(catalogue) < 3:
-            raise InputError(f"{source.name} has {len(catalogue)} items: three or more are needed")
         self.catalogue = catalogue
         features, graph = prepare(
             catalogue,

@@ -15,7 +15,7 @@ from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
 from poise.linalg.status import Floats
-from poise.studio.asker import NEW_CLASS, NO_ANSWER, Asker, Setup
+from poise.studio.asker import NEW_CLASS, NO_ANSWER, Asker, Setup, fulfil
 from poise.studio.catalogue import Catalogue
 from poise.studio.events import Event
 from poise.studio.layout import eigenmaps, principal_plane
@@ -44,6 +44,10 @@ class Predictions:
     confidence: Floats
     known: Floats
 
+    def of(self, index: int) -> tuple[str, float]:
+        """The class of one item, and its probability."""
+        return self.classes[self.codes[index]], round(float(self.confidence[index]), 4)
+
 
 class Project:
     """Everything that is known, and what to ask next. All methods may be called by any thread.
@@ -65,7 +69,7 @@ class Project:
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.patience = store, patience
-        self.index = {item: i for i, item in enumerate(catalogue.ids)}
+        self.index = catalogue.index
         self.state = fold(store.events())
         self.asker = Asker(graph, features, self._setup())
         self._lock = threading.RLock()
@@ -203,16 +207,14 @@ class Project:
 
     def suspicion(self) -> "Future[dict[str, float]]":
         """Item -> how much the other labels speak against its own."""
-        labels = {self.index[i]: f.label for i, f in self.state.labels.items() if i in self.index}
-        return self._computed(
-            "suspicion",
-            lambda: in_background(
-                lambda: {
-                    self.catalogue.ids[node]: value
-                    for node, value in suspicion(self.graph, labels).items()
-                }
-            ),
-        )
+
+        def begin() -> "Future[dict[str, float]]":
+            labels, ids = self._labels(), self.catalogue.ids  # those of now
+            return in_background(
+                lambda: {ids[node]: share for node, share in suspicion(self.graph, labels).items()}
+            )
+
+        return self._computed("suspicion", begin)
 
     def layout(self, name: str) -> "Future[npt.NDArray[np.float32]]":
         """(n, 2) places of all items in the plane, from -1 to 1."""
@@ -250,17 +252,21 @@ class Project:
                 self._kept[name] = self._labels_changed, future
             return future
 
+    def _labels(self) -> dict[int, str]:
+        """Node -> class, in the order in which they were answered."""
+        labels, version = self.state.labels, self.state.version
+        in_order = sorted(labels, key=lambda item: version[item])
+        return {self.index[item]: labels[item].label for item in in_order if item in self.index}
+
     def _setup(self) -> Setup:
         state = self.state
-        in_order = sorted(state.labels, key=lambda item: state.version[item])
-        labels = {self.index[i]: state.labels[i].label for i in in_order if i in self.index}
         excluded = {self.index[item] for item in state.unsure if item in self.index}
         if state.settings["only"] is not None:
             allowed = {self.index[item] for item in state.settings["only"] if item in self.index}
             excluded |= set(range(len(self.catalogue))) - allowed
         recent = (i for i, at in state.skipped.items() if len(state.labels) - at < SKIP_ANSWERS)
         return Setup(
-            labels,
+            self._labels(),
             tuple(state.classes),
             frozenset(excluded),
             frozenset(self.index[item] for item in recent if item in self.index),
@@ -371,14 +377,10 @@ class Project:
 def in_background(work: Callable[[], T]) -> "Future[T]":
     """Done by a thread that nobody waits for at the end."""
     future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except Exception as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="poise-background", daemon=True).start()
+    thread = threading.Thread(
+        target=fulfil, args=(future, work), name="poise-background", daemon=True
+    )
+    thread.start()
     return future
 
 

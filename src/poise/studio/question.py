@@ -8,8 +8,10 @@ import numpy.typing as npt
 
 from poise import Graph, Learner
 from poise.active.policies.local_max import LocalMax
+from poise.active.snapshot import Snapshot
 from poise.errors import PoolExhausted
 from poise.linalg.status import Floats, Ints
+from poise.models.result import normalise_scores
 
 Features = npt.NDArray[np.floating[Any]]
 
@@ -47,10 +49,51 @@ class Question:
     explored: float | None = None
     codes: npt.NDArray[np.int32] | None = None
 
-    @property
-    def explained(self) -> bool:
-        """Whether there is more to it than the node."""
-        return self.guess is not None
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What a learner with labels thinks of all nodes at one moment."""
+
+    learner: Learner
+    values: Floats
+    snapshot: Snapshot
+    labelled: Ints
+    codes: npt.NDArray[np.int32]
+    explored: float
+
+    @classmethod
+    def at(cls, learner: Learner) -> "_Look | None":
+        if not learner.labels:
+            return None
+        snapshot = learner.snapshot()
+        return cls(
+            learner,
+            learner.values,
+            snapshot,
+            np.fromiter(learner.labels, dtype=np.int64),
+            snapshot.scores.argmax(axis=1).astype(np.int32),
+            float(np.minimum(np.linalg.norm(snapshot.scores, axis=1), 1.0).mean()),
+        )
+
+    def question(self, features: Features, node: int) -> Question:
+        labels, labelled = self.snapshot.labels, self.labelled
+        (guess,) = normalise_scores(
+            self.snapshot.scores[[node]], np.ones(1, dtype=bool), labels.counts / len(labels)
+        ).tolist()
+        best, *others = np.argsort(guess)[::-1].tolist()
+        nearest = labelled[np.argsort(_away(features, labelled, node), kind="stable")[:NEIGHBOURS]]
+        value, candidates = self.values[node], self.values[np.isfinite(self.values)]
+        return Question(
+            node,
+            self.learner.classes[best],
+            min(max(guess[best], 0.0), 1.0),
+            float((candidates > value).mean()) if np.isfinite(value) else None,
+            bool(others) and guess[best] - guess[others[0]] < WAVERS,
+            tuple(nearest.tolist()),
+            _alike(self.learner.graph, features, node, self.codes, set(labelled.tolist())),
+            self.explored,
+            self.codes,
+        )
 
 
 def ask(learner: Learner, features: Features, k: int = 1) -> list[Question]:
@@ -58,8 +101,7 @@ def ask(learner: Learner, features: Features, k: int = 1) -> list[Question]:
 
     Several are chosen at once, the best of their surroundings each, without a solve in between.
     """
-    values = learner.values if learner.labels else None
-    scores = learner.snapshot().scores if learner.labels else None
+    look = _Look.at(learner)
     before, learner.policy = learner.policy, LocalMax() if k > 1 else learner.policy
     try:
         nodes = learner.ask(k).tolist()
@@ -67,49 +109,20 @@ def ask(learner: Learner, features: Features, k: int = 1) -> list[Question]:
         return []
     finally:
         learner.policy = before
-    return [_explained(learner, features, node, values, scores) for node in nodes]
+    return [_question(learner, features, node, look) for node in nodes]
 
 
 def ask_about(learner: Learner, features: Features, node: int) -> Question:
     """The question about a given node, now pending."""
-    values = learner.values if learner.labels else None
-    scores = learner.snapshot().scores if learner.labels else None
+    look = _Look.at(learner)
     learner.pend(node)
-    return _explained(learner, features, node, values, scores)
+    return _question(learner, features, node, look)
 
 
-def _explained(
-    learner: Learner,
-    features: Features,
-    node: int,
-    values: Floats | None,
-    scores: Floats | None,
-) -> Question:
-    if values is None or scores is None:
+def _question(learner: Learner, features: Features, node: int, look: _Look | None) -> Question:
+    if look is None:
         return Question(node, alike=_alike(learner.graph, features, node, None, set()))
-    guess = tuple(_shares(scores[node]))
-    labelled = np.fromiter(learner.labels, dtype=np.int64)
-    nearest = labelled[np.argsort(_away(features, labelled, node), kind="stable")[:NEIGHBOURS]]
-    best, *others = np.argsort(guess)[::-1].tolist()
-    candidates = values[np.isfinite(values)]
-    value = values[node]
-    codes = scores.argmax(axis=1).astype(np.int32)
-    return Question(
-        node,
-        learner.classes[best],
-        min(max(float(guess[best]), 0.0), 1.0),
-        float((candidates > value).mean()) if np.isfinite(value) else None,
-        bool(others) and guess[best] - guess[others[0]] < WAVERS,
-        tuple(nearest.tolist()),
-        _alike(learner.graph, features, node, codes, set(labelled.tolist())),
-        float(np.minimum(np.linalg.norm(scores, axis=1), 1.0).mean()),
-        codes,
-    )
-
-
-def _shares(row: Floats) -> list[float]:
-    total = float(row.sum())
-    return [float(x) / total if total > 0 else 1.0 / len(row) for x in row]
+    return look.question(features, node)
 
 
 def _alike(

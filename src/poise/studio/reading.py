@@ -24,6 +24,7 @@ import numpy.typing as npt
 from numpy.lib.npyio import NpzFile
 
 from poise.data.embeddings.items import extra
+from poise.data.folders import write_whole
 from poise.data.sources import PICTURES
 from poise.errors import DataError, PoiseError
 
@@ -113,15 +114,8 @@ def said(path: Path) -> Iterator[None]:
 
 def keep_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file of the project, whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     with said(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("wb") as file:
-                write(file)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, write)
 
 
 class _Quiet:

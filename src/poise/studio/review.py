@@ -69,10 +69,7 @@ def review(
     for index in page.tolist():
         item = catalogue.ids[index]
         given = state.labels.get(item)
-        guess = confidence = None
-        if predictions is not None:
-            guess = predictions.classes[predictions.codes[index]]
-            confidence = round(float(predictions.confidence[index]), 4)
+        guess, confidence = (None, None) if predictions is None else predictions.of(index)
         rows.append(
             {
                 "item": item,

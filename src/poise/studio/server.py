@@ -33,7 +33,7 @@ ACCEPTED = frozenset({"class", "label", "skip", "unsure", "clear", "undo", "sett
 PATIENT = 20.0
 #: After a wrong password: nobody can try many.
 WRONG_PASSWORD_SECONDS = 1.0
-TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html", "txt": "text/plain"}
+TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -48,6 +48,11 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if not isinstance(given, str) or not given:
             raise InputError("say who you are: annotator is missing")
         return check_name(given)
+
+    shared = {"names": names, "version": 1}
+
+    def standing(project: Project, who: str, **more: Any) -> dict[str, Any]:
+        return shared | more | views.summary(project, who)
 
     def page(name: str) -> Handler:
         async def handler(request: Request) -> Response:
@@ -77,19 +82,18 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         return handler
 
     async def state(request: Request) -> Response:
-        shared = {"names": names, "version": 1}
         if opening.project is None:
             return JSONResponse(shared | {"preparing": opening.shown()})
         if names and "annotator" not in request.query_params:
             return JSONResponse(shared)  # the page asks for the name first
         project = opening.project
-        return await _answer(lambda *_: shared | views.summary(project, annotator(request)))
+        return await _answer(lambda: standing(project, annotator(request)))
 
     async def item(request: Request) -> Response:
         catalogue = opening.catalogue
         if catalogue is None:
             return said(503, "the items are being read")
-        index = _index(catalogue.ids).get(request.path_params["id"])
+        index = catalogue.index.get(request.path_params["id"])
         if index is None:
             return said(404, "there is no such item")
         size = request.query_params.get("size", "1200")
@@ -103,18 +107,9 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"}
         )
 
-    index_of: dict[str, int] = {}
-
-    def _index(ids: tuple[str, ...]) -> dict[str, int]:
-        if opening.project is not None:
-            return opening.project.index
-        if not index_of:
-            index_of.update({one: i for i, one in enumerate(ids)})
-        return index_of
-
     def question(project: Project, request: Request, _: Any) -> Any:
         project.wait(annotator(request), PATIENT)
-        return {"names": names, "version": 1} | views.summary(project, annotator(request))
+        return standing(project, annotator(request))
 
     def ahead(project: Project, request: Request, _: Any) -> Any:
         return views.ahead(project, annotator(request), PATIENT)
@@ -135,7 +130,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         ):
             raise InputError(f"via is {event.data.get('via')!r}: that is for files, see import")
         written = project.record(event, versions)
-        return {"names": names, "seq": written.seq} | views.summary(project, who)
+        return standing(project, who, seq=written.seq)
 
     def undo(project: Project, request: Request, sent: dict[str, Any]) -> Any:
         who = annotator(request, sent)
@@ -143,7 +138,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             raise InputError("expected an object with client")
         undone = project.undo(who, sent["client"])
         shown = None if undone is None else {"kind": undone.kind, "data": undone.data}
-        return {"names": names, "undone": shown} | views.summary(project, who)
+        return standing(project, who, undone=shown)
 
     def look(project: Project, request: Request, sent: dict[str, Any]) -> Any:
         who = annotator(request, sent)
@@ -151,14 +146,14 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             project.leave(who, PATIENT)
         else:
             project.look_at(str(sent["item"]), who)
-        return {"names": names} | views.summary(project, who)
+        return standing(project, who)
 
     def audit(project: Project, request: Request, sent: dict[str, Any]) -> Any:
         who = annotator(request, sent)
         project.audit(who)
         project.wait(who, PATIENT)
         project.predictions().result(PATIENT)
-        return {"names": names} | views.summary(project, who)
+        return standing(project, who)
 
     def history(project: Project, request: Request, _: Any) -> Any:
         return views.history(project, annotator(request))
@@ -206,7 +201,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
     def table(project: Project, request: Request, _: Any) -> Any:
         wanted = Wanted.of(request.query_params)
         predictions, against = project.predictions(), project.suspicion()
-        needs = "suspicion" in (wanted.sort, wanted.show) or wanted.show == "suspicious"
+        needs = wanted.sort == "suspicion" or wanted.show == "suspicious"
         if not predictions.done() or (needs and not against.done()):
             return _preparing()
         known = against.result() if against.done() else None
@@ -242,7 +237,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         project, content = opening.project, await request.body()
         name = request.query_params.get("name", "")
         return await _answer(
-            lambda *_: asdict(exchange.take_in(project, exchange.read(content, name)))
+            lambda: asdict(exchange.take_in(project, exchange.read(content, name)))
         )
 
     async def described(request: Request) -> Response:
@@ -253,7 +248,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/", page("index.html")),
             Route("/login", page("login.html"), methods=["GET"]),
             Route("/login", login, methods=["POST"]),
-            Route("/static/{name:path}", static),
+            Route("/static/{name}", static),
             Route("/api/openapi.json", described),
             Route("/api/state", state),
             Route("/api/question", with_project(question)),
@@ -328,14 +323,4 @@ def _static(name: str) -> Response:
     return Response(file.read_bytes(), media_type=kind)
 
 
-def _listed(folder: Any, prefix: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            found |= _listed(entry, f"{prefix}{entry.name}/")
-        else:
-            found[prefix + entry.name] = entry
-    return found
-
-
-FILES = _listed(files("poise.studio").joinpath("static"))
+FILES = {file.name: file for file in files("poise.studio").joinpath("static").iterdir()}

@@ -64,8 +64,7 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         predictions = future.result() if future.done() else None
         guess = confidence = None
         if predictions is not None:
-            guess = predictions.classes[predictions.codes[question.node]]
-            confidence = float(predictions.confidence[question.node])
+            guess, confidence = predictions.of(question.node)
         explained = explained and future.done()
     return {
         "item": item,
@@ -161,10 +160,11 @@ def map_item(project: Project, index: int) -> dict[str, Any]:
     given = project.state.labels.get(item)
     future = project.predictions()
     predictions = future.result() if future.done() else None
+    guess, confidence = (None, None) if predictions is None else predictions.of(index)
     return {
         "item": item,
         "source": project.catalogue.sources[index],
         "label": None if given is None else given.label,
-        "guess": None if predictions is None else predictions.classes[predictions.codes[index]],
-        "confidence": None if predictions is None else float(predictions.confidence[index]),
+        "guess": guess,
+        "confidence": confidence,
     }
