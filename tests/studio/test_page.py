@@ -4,13 +4,16 @@ import csv
 import json
 import signal
 import subprocess
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import (
     KINDS,
+    SOON,
     focused,
     free_port,
     log,
@@ -274,7 +277,21 @@ def test_the_preparation_is_shown_and_goes_on_by_itself(start, photos, visits, t
     page = visits.open(studio.address)
     page.wait_for_selector("#prepare-name")
     reads(page, "#prepare-name", "photos")
-    made = opening.open()
+    see, go_on = opening._see, threading.Event()
+
+    def and_wait(content: bytes) -> None:
+        see(content)
+        go_on.wait(SOON)
+
+    opening._see = and_wait
+    with ThreadPoolExecutor(1) as pool:
+        opens = pool.submit(opening.open)
+        try:
+            page.wait_for_function("() => document.querySelector('#few img')?.naturalWidth > 0")
+            assert opening.catalogue is None, "the first pictures are shown while the rest is read"
+        finally:
+            go_on.set()
+        made = opens.result()
     reads(page, "#found", "59 images, 2 could not be read")
     page.locator("#unreadable summary").click()
     words = " ".join(page.locator("#unreadable li").all_text_contents())

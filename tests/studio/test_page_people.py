@@ -141,6 +141,7 @@ def test_a_stale_tab_overwrites_nothing(studio, visits):
 def test_a_stale_review_overwrites_nothing(studio, visits):
     context = visits.context()
     old, new = (visits.open(studio.address, context) for _ in range(2))
+    shown(old)
     items = studio.answer(new, 2)
     for page in (old, new):
         page.keyboard.press("v")
@@ -159,6 +160,7 @@ def test_a_question_answered_in_review_elsewhere_is_not_asked(studio, visits):
     context = visits.context()
     old, new = (visits.open(studio.address, context) for _ in range(2))
     item = shown(old)
+    assert shown(new) == item
     new.keyboard.press("v")
     new.get_by_label("Search in source").fill(
         studio.project.catalogue.sources[studio.project.index[item]]

@@ -370,9 +370,7 @@ def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
         seen.append(asked(project))
         answer(project, seen[-1])
     asked(project)
-    ahead = project.asker.wait(
-        lambda: w if len(w := project.asker.waiting) >= asker.FEW else None, 30
-    )
+    ahead = project.asker.wait(lambda: w if len(w := project.asker.waiting) > 1 else None, 30)
     following = [project.catalogue.ids[question.node] for question in ahead]
     assert not set(following) & {*seen, asked(project)}
     for item in following[:2]:
@@ -380,3 +378,32 @@ def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
         question = project.question()
         assert question is not None, "nobody waits"
         assert project.catalogue.ids[question.node] == item, "in the order in which they were told"
+
+
+def test_of_very_many_items_the_first_questions_are_asked_together(tmp_path, monkeypatch):
+    monkeypatch.setattr("poise.studio.asker.LARGE", 60)
+    project = make_project(tmp_path)
+    for name in ("left", "right"):
+        project.record(Event("class", {"name": name}))
+    first = asked(project)
+    following = [question.node for question in project.asker.waiting]
+    assert len(following) == asker.FEWEST - 1
+    for node in following:
+        answer(project, asked(project))
+        assert asked(project) == project.catalogue.ids[node]
+    answer(project, asked(project))
+    assert asked(project) not in {first, *(project.catalogue.ids[node] for node in following)}
+    project.close()
+
+
+def test_the_slower_the_solves_the_more_is_asked_ahead(project, monkeypatch):
+    monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
+    monkeypatch.setattr("poise.studio.asker.PACE", 1e-9)
+    for _ in range(4):
+        answer(project, asked(project))
+    asked(project)
+    many = asker.FEWEST + 1
+    ahead = project.asker.wait(lambda: w if len(w := project.asker.waiting) >= many else None, 30)
+    assert ahead is not None
+    assert many <= len(ahead) <= 2 * asker.MOST
+    assert len({question.node for question in ahead}) == len(ahead)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import ceil
 from statistics import median
 from typing import Any, TypeVar
 
@@ -22,11 +23,14 @@ from poise.errors import NodeIndexError, PoiseError
 from poise.studio.question import Features, Question, ask, ask_about
 
 #: How the first questions are chosen while nothing is labelled: the middles of crowds.
-SEEDING, N_SEEDING = "typicality", 1
-#: Seconds of a solve from which on questions are asked ahead: people may be as quick.
-SLOW = 0.25
-#: Then so many are asked with one solve, when fewer than so many are left.
-BATCH, FEW = 3, 2
+SEEDING = "typicality"
+#: Seconds of a solve from which on questions are asked ahead: people may be as quick. Of so many
+#: items that is known before the first solve, which takes longest.
+SLOW, LARGE = 0.25, 200_000
+#: Then so many are asked with one solve, at least and at most: what a quick person answers, one
+#: question in so many seconds, while the next solve runs. More of them are more questions that
+#: were chosen without the answers to the ones before.
+FEWEST, MOST, PACE = 3, 12, 1.5
 #: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
 #: which the answer that is more likely would have to wait for.
 DEAR = 0.2
@@ -62,7 +66,7 @@ class Setup:
             acquisition=self.acquisition,
             tau=as_schedule("geometric" if self.tau is None else self.tau),
             seeding=SEEDING,
-            n_seeding=N_SEEDING,
+            n_seeding=FEWEST if graph.n_nodes >= LARGE else 1,
             seed=seed,
             classes=self.classes,
         )
@@ -297,13 +301,18 @@ class Asker:
             return self._prepare
         if not self._queues():
             return self._foresee if self._unforeseen() is not None else None
-        waits = self.learner.pending and len(self._queue) < FEW and not self._exhausted
-        return self._ask if waits else None
+        few = len(self._queue) <= self._at_once() // 2
+        return self._ask if self.learner.pending and few and not self._exhausted else None
 
     def _queues(self) -> bool:
         """Whether questions are asked ahead, rather than answers foreseen."""
         slow = len(self.solve_seconds) > 1 and median(self.solve_seconds) > SLOW
-        return self.several or slow
+        return self.several or slow or self.graph.n_nodes >= LARGE
+
+    def _at_once(self) -> int:
+        """How many questions are asked ahead with one solve."""
+        solving = median(self.solve_seconds) if self.solve_seconds else 0.0
+        return min(max(ceil(solving / PACE), FEWEST), MOST)
 
     def _explain(self) -> None:
         with self._changed:
@@ -328,7 +337,8 @@ class Asker:
                 self.learner.release(node)
 
     def _ask(self) -> None:
-        many = BATCH if self._queues() and self.learner.labels else 1
+        alone = not self.learner.labels and self.graph.n_nodes < LARGE
+        many = self._at_once() if self._queues() and not alone else 1
         questions = ask(self.learner, self.features, many)
         with self._changed:
             self._prepared = False

@@ -22,6 +22,7 @@ from poise.studio.reading import (
     Memory,
     Pixels,
     Progress,
+    Seen,
     UnreadableError,
     clean,
     content_id,
@@ -160,6 +161,7 @@ def read_catalogue(
     use_labels: bool = True,
     remembered: Path | None = None,
     progress: Progress = lambda done, total: None,
+    seen: Seen = lambda content: None,
 ) -> Catalogue:
     """The items of a source.
 
@@ -177,6 +179,8 @@ def read_catalogue(
         File in which to keep what is known of image files, so that each is read once.
     progress : callable
         Called with (done, total) now and then.
+    seen : callable
+        Called with the bytes of every image file that is read, by any thread.
 
     Raises
     ------
@@ -188,13 +192,13 @@ def read_catalogue(
     path = Path(source)
     if path.is_file() and path.suffix.lower() in TABLES:
         table = _Table(path, column, key, label_column, use_labels)
-        return table.catalogue(remembered, progress)
+        return table.catalogue(remembered, progress, seen)
     missing = bool(path.suffix) and not path.exists()  # that is wrong, rather than its columns
     for given in (column, key, label_column):
         if given is not None and not missing:
             raise InputError(f"{source} is no table, so it has no column {given!r}: leave it out")
     if path.is_dir():
-        return _folder(path, use_labels, remembered, progress)
+        return _folder(path, use_labels, remembered, progress, seen)
     if missing or path.exists():
         X = np.asarray(read_items(source))
         return _array(source_name(source), str(path.resolve()), X, progress)
@@ -206,12 +210,14 @@ def read_catalogue(
 # Folders ------------------------------------------------------------------------------------------
 
 
-def _folder(path: Path, use_labels: bool, remembered: Path | None, progress: Progress) -> Catalogue:
+def _folder(
+    path: Path, use_labels: bool, remembered: Path | None, progress: Progress, seen: Seen
+) -> Catalogue:
     root = path.resolve()
     names, refused = find_images(root)
     if not names and not refused:
         raise DataError(f"{path} holds no images: expected files that end in {', '.join(PICTURES)}")
-    files, pixels, damaged = _read_once(root, names, remembered, progress)
+    files, pixels, damaged = _read_once(root, names, remembered, progress, seen)
     unreadable = _said(refused + damaged)
     if not files:
         raise _nothing(f"the images in {path}", unreadable)
@@ -238,11 +244,11 @@ def _folder(path: Path, use_labels: bool, remembered: Path | None, progress: Pro
 
 
 def _read_once(
-    root: Path, names: Sequence[str], remembered: Path | None, progress: Progress
+    root: Path, names: Sequence[str], remembered: Path | None, progress: Progress, seen: Seen
 ) -> tuple[list[File], Pixels, list[tuple[str, str]]]:
     """Image files with their ids, from what is remembered where they did not change."""
     memory = Memory.recall(remembered)
-    files, pixels, refused = read_images(root, names, memory, progress)
+    files, pixels, refused = read_images(root, names, memory, progress, seen)
     ids = _distinct([file.hash for file in files], [file.id for file in files])
     files = [replace(file, id=one) for file, one in zip(files, ids, strict=True)]
     if remembered is not None:
@@ -297,10 +303,10 @@ class _Table:
         wanted = (self.column, self.key, self.label)
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
-    def catalogue(self, remembered: Path | None, progress: Progress) -> Catalogue:
+    def catalogue(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
         """Its rows as items, but for those that hold nothing."""
         if self._names_images():
-            return self._of_images(remembered, progress)
+            return self._of_images(remembered, progress, seen)
         report = paced(progress, len(self.contents))
         rows, hashes, refused = [], [], []
         for row, text in enumerate(self.contents):
@@ -323,7 +329,7 @@ class _Table:
         named = [text for text in some if text.lower().endswith(PICTURES) and "\n" not in text]
         return bool(named) and 2 * len(named) >= len(some)
 
-    def _of_images(self, remembered: Path | None, progress: Progress) -> Catalogue:
+    def _of_images(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
         root = self.path.resolve().parent
         refused: list[tuple[str, str]] = []
         rows: dict[str, list[int]] = {}
@@ -340,7 +346,7 @@ class _Table:
                 there.append(name)
             except UnreadableError as error:
                 refused.append((name, str(error)))
-        read, pixels, damaged = _read_once(root, there, remembered, progress)
+        read, pixels, damaged = _read_once(root, there, remembered, progress, seen)
         refused += damaged
         if not read:
             folder = "relative to its folder"

@@ -1,5 +1,6 @@
 """The HTTP interface, described for programs (OpenAPI 3.1), at ``/api/openapi.json``."""
 
+import re
 from typing import Any
 
 import poise
@@ -27,6 +28,7 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         (("size", "longest side of a picture in pixels"),),
         {},
     ),
+    ("get", "/api/glimpses/{number}", "One of the first pictures, while they are read.", (), {}),
     (
         "post",
         "/api/events",
@@ -146,9 +148,9 @@ def openapi() -> dict[str, Any]:
                 "503": {"description": "the project is being prepared"},
             },
         }
-        if "{id}" in path:
+        for name in re.findall(r"{(\w+)}", path):
             entry["parameters"].append(
-                {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             )
         if method == "post":
             schema: dict[str, Any] = {"type": "string", "format": "binary"}

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,15 @@ from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
 from poise.studio.preparing import Begin, prepare, read_about
 from poise.studio.project import Project
+from poise.studio.reading import UnreadableError, shown_file
 from poise.studio.store import EventStore
 
 #: A bar on the terminal: name of the first step -> what begins the others.
 Bar = Callable[[str], AbstractContextManager[Begin]]
 
-#: Items shown while the rest is prepared, and reasons listed for those that could not be read.
-FEW = 8
+#: Items shown while the rest is prepared, and their longest side; reasons listed for those that
+#: could not be read.
+FEW, SIDE = 8, 160
 REASONS = 100
 
 
@@ -121,6 +123,7 @@ class Opening:
     Attributes
     ----------
     steps : what was begun so far
+    glimpses : media types and bytes of the first pictures, as they are read
     catalogue : the items, once they are read
     project, error : how it ended
     """
@@ -129,6 +132,7 @@ class Opening:
         self.source = source
         self._begin: Begin = lambda name: lambda done, total: None
         self.steps: list[Step] = []
+        self.glimpses: list[tuple[str, bytes]] = []
         self.catalogue: Catalogue | None = None
         self.project: Project | None = None
         self.error: Exception | None = None
@@ -167,6 +171,7 @@ class Opening:
             use_labels=source.use_labels,
             remembered=source.place / "items.npz",
             progress=self.begin("reading"),
+            seen=self._see,
         )
         self.catalogue = catalogue
         features, graph = prepare(
@@ -217,12 +222,18 @@ class Opening:
 
         return progress
 
+    def _see(self, content: bytes) -> None:
+        if len(self.glimpses) < FEW:
+            with suppress(UnreadableError):
+                self.glimpses.append(shown_file(content, SIDE))
+
     def shown(self) -> dict[str, Any]:
         """What the page shows meanwhile."""
         catalogue = self.catalogue
         return {
             "name": Path(self.source.name).name or self.source.name,
             "steps": [step.shown() for step in list(self.steps)],
+            "glimpses": len(self.glimpses),
             "found": None
             if catalogue is None
             else {

@@ -49,6 +49,8 @@ FORMAT = "poise items 1"
 DAMAGED = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error)
 
 Progress = Callable[[int, int], None]
+#: Is given the bytes of every image file that is read, by any thread.
+Seen = Callable[[bytes], None]
 Pixels = npt.NDArray[np.uint8]
 T = TypeVar("T")
 
@@ -286,7 +288,7 @@ class Memory:
 
 
 def read_images(
-    root: Path, names: Sequence[str], memory: Memory, progress: Progress
+    root: Path, names: Sequence[str], memory: Memory, progress: Progress, seen: Seen
 ) -> tuple[list[File], Pixels, list[tuple[str, str]]]:
     """Every file once: its hash and a small grey copy.
 
@@ -316,6 +318,7 @@ def read_images(
             pixels[i] = _used(content, ("L", (2 * SIDE, 2 * SIDE)), _grey)
         except UnreadableError as error:
             return str(error)
+        seen(content)
         digest = content_id(content)
         return File(names[i], len(content), changed, digest, memory.id_of(names[i], digest))
 

@@ -107,6 +107,13 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"}
         )
 
+    async def glimpse(request: Request) -> Response:
+        number = request.path_params["number"]
+        if number >= len(opening.glimpses):
+            return said(404, "there is no such picture")
+        kind, content = opening.glimpses[number]
+        return Response(content, media_type=kind)
+
     def question(project: Project, request: Request, _: Any) -> Any:
         project.wait(annotator(request), PATIENT)
         return standing(project, annotator(request))
@@ -255,6 +262,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/api/ahead", with_project(ahead)),
             Route("/api/history", with_project(history)),
             Route("/api/items/{id:path}", item),
+            Route("/api/glimpses/{number:int}", glimpse),
             Route("/api/events", with_project(record, posted=True), methods=["POST"]),
             Route("/api/undo", with_project(undo, posted=True), methods=["POST"]),
             Route("/api/look", with_project(look, posted=True), methods=["POST"]),

@@ -27,7 +27,7 @@ class LocalMax:
     is near to it. With `norm` that is too close: the largest values are all in the same unexplored
     region. How batches fare: `poise bench acquisitions batches`.
 
-    Costs a search over the edges per node, where `max` costs a solve. For one node it is `max`.
+    Costs a search over edges per node, where `max` costs a solve. For one node it is `max`.
 
     Parameters
     ----------
@@ -46,20 +46,20 @@ class LocalMax:
     def __call__(
         self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
     ) -> Ints:
-        order = largest(values, snapshot, len(values), rng)
-        k = min(k, len(order))
-        if k <= 1:
-            return order[:k]
-        distance = hops_from(snapshot.graph, int(order[0]))
-        chosen = [int(order[0])]
-        reach = self.hops or max(1, int(distance[distance < FAR].max()) // 2)
+        k = min(k, int((~np.isnan(values)).sum()))
+        distance = np.full(len(values), FAR)
+        chosen: list[int] = []
+        reach = 0
         while len(chosen) < k:
-            left = order[distance[order] > reach]
-            if not len(left):
+            left = np.where(distance > reach, values, np.nan)
+            best = largest(left, snapshot, 1, rng).tolist()
+            if not best:
                 reach -= 1  # at 0 only the chosen ones themselves are left out
                 continue
-            chosen.append(int(left[0]))
-            distance = np.minimum(distance, hops_from(snapshot.graph, chosen[-1]))
+            chosen += best
+            approach(snapshot.graph, best[0], distance)
+            if len(chosen) == 1:
+                reach = self.hops or max(1, int(distance[distance < FAR].max()) // 2)
         return np.array(chosen, dtype=np.int64)
 
 
@@ -67,18 +67,17 @@ class LocalMax:
 FAR = np.iinfo(np.int64).max
 
 
-def hops_from(graph: Graph, node: int) -> Ints:
-    """(n,) edges on the shortest path from a node; `FAR` where there is none."""
-    distance = np.full(graph.n_nodes, FAR)
-    distance[node] = 0
-    W = graph.weights
-    reached = np.zeros(graph.n_nodes)
-    reached[node] = 1.0
-    hops = 0
-    while True:
+def approach(graph: Graph, node: int, distance: Ints) -> None:
+    """Lower `distance`, edges to the nearest of some nodes, for one node more, in place.
+
+    `FAR` is where there is no path. No edge is looked at from where another node is as near.
+    """
+    distance[node] = hops = 0
+    front = np.array([node])
+    while len(front):
         hops += 1
-        new = (W @ reached > 0) & (distance == FAR)
-        if not new.any():
-            return distance
-        distance[new] = hops
-        reached[new] = 1.0
+        near = graph.weights[front].indices
+        closer = np.zeros(len(distance), dtype=bool)
+        closer[near] = distance[near] > hops
+        distance[closer] = hops
+        front = np.flatnonzero(closer)

@@ -223,6 +223,7 @@ export function showPreparing(found) {
     row.append(element("span", "", name), bar, element("span", "quiet", left));
     return row;
   }));
+  glimpse(found.glimpses);
   if (!found.found) return;
   const { items, kind, unreadable, reasons, few } = found.found;
   at("found").textContent = `${count(items)} ${{ image: "images", text: "texts", vector: "vectors" }[kind]}`
@@ -230,8 +231,19 @@ export function showPreparing(found) {
   at("unreadable").hidden = !unreadable;
   at("unreadable").querySelector("summary").textContent = "See why";
   at("unreadable").querySelector("ul").replaceChildren(...reasons.map((why) => element("li", "", why)));
-  if (!at("few").childElementCount) {
-    for (const item of few) content(item, kind, 160).then((shown) => at("few").append(shown));
+  if (glimpsed) return;
+  glimpsed = few.length;
+  for (const item of few) content(item, kind, 160).then((shown) => at("few").append(shown));
+}
+
+// Pictures appear as they are read; what is no picture, when all of it is.
+let glimpsed = 0;
+function glimpse(number) {
+  for (; glimpsed < number; glimpsed++) {
+    const picture = element("img");
+    picture.src = `/api/glimpses/${glimpsed}`;
+    picture.alt = "";
+    at("few").append(picture);
   }
 }
 
