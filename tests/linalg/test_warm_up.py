@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from poise.linalg import warm_up
+
 
 def test_a_solve_after_it_compiles_nothing():
     code = """
@@ -20,3 +22,12 @@ learner.ask()
 assert [len(f.signatures) for f in kernels] == before, "something was compiled after it"
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_one_can_see_that_it_is_under_way(monkeypatch):
+    seen = []
+    monkeypatch.setattr(warm_up, "solve", lambda *_, **__: seen.append(warm_up.is_warming_up()))
+    warm_up.warm_up()
+    assert seen
+    assert all(seen)
+    assert not warm_up.is_warming_up()

@@ -396,6 +396,24 @@ def test_of_very_many_items_the_first_questions_are_asked_together(tmp_path, mon
     project.close()
 
 
+def test_while_the_solver_is_compiled_nobody_waits(tmp_path, monkeypatch):
+    with monkeypatch.context() as compiling:
+        compiling.setattr("poise.studio.asker.is_warming_up", lambda: True)
+        project = make_project(tmp_path)
+        project.record(Event("class", {"name": "left"}))
+        asked(project)
+        assert len(project.asker.waiting) == asker.COMPILING - 1
+    seen = set()
+    for _ in range(asker.COMPILING):
+        seen.add(asked(project))
+        answer(project, asked(project), label="left")
+    # From then on every answer is thought through.
+    node = project.index[asked(project)]
+    assert project.asker.wait(lambda: project.asker.ahead(node), 30)
+    assert asked(project) not in seen
+    project.close()
+
+
 def test_the_slower_the_solves_the_more_is_asked_ahead(project, monkeypatch):
     monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
     monkeypatch.setattr("poise.studio.asker.PACE", 1e-9)

@@ -1,9 +1,9 @@
 """Questions without waiting: one thread owns the learner and works ahead of the people.
 
 While somebody looks at a question, the next one for every possible answer is computed. Where that
-takes too long, or where several people answer, questions are asked ahead instead: each is chosen
-with the open ones answered in expectation. Nobody else touches the learner; what is said to the
-thread is done in order, before it goes on working ahead.
+takes too long, or where several people answer, questions are asked ahead instead: some at once,
+each the best of its surroundings, with the open ones answered in expectation. Nobody else touches
+the learner; what is said to the thread is done in order, before it goes on working ahead.
 """
 
 import threading
@@ -20,17 +20,21 @@ from typing import Any, TypeVar
 from poise import Graph, Learner
 from poise.active.schedules import as_schedule
 from poise.errors import NodeIndexError, PoiseError
+from poise.linalg.warm_up import is_warming_up
 from poise.studio.question import Features, Question, ask, ask_about
 
 #: How the first questions are chosen while nothing is labelled: the middles of crowds.
 SEEDING = "typicality"
-#: Seconds of a solve from which on questions are asked ahead: people may be as quick. Of so many
+#: Seconds of a solve from which on questions are asked ahead: people may be as quick. With so many
 #: items that is known before the first solve, which takes longest.
 SLOW, LARGE = 0.25, 200_000
 #: Then so many are asked with one solve, at least and at most: what a quick person answers, one
 #: question in so many seconds, while the next solve runs. More of them are more questions that
 #: were chosen without the answers to the ones before.
 FEWEST, MOST, PACE = 3, 12, 1.5
+#: And so many while the solver is compiled, once after an installation: with more first questions
+#: that know nothing of each other's answers, fewer classes are seen early.
+COMPILING = 6
 #: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
 #: which the answer that is more likely would have to wait for.
 DEAR = 0.2
@@ -66,7 +70,7 @@ class Setup:
             acquisition=self.acquisition,
             tau=as_schedule("geometric" if self.tau is None else self.tau),
             seeding=SEEDING,
-            n_seeding=FEWEST if graph.n_nodes >= LARGE else 1,
+            n_seeding=1,
             seed=seed,
             classes=self.classes,
         )
@@ -307,10 +311,12 @@ class Asker:
     def _queues(self) -> bool:
         """Whether questions are asked ahead, rather than answers foreseen."""
         slow = len(self.solve_seconds) > 1 and median(self.solve_seconds) > SLOW
-        return self.several or slow or self.graph.n_nodes >= LARGE
+        return self.several or slow or self.graph.n_nodes >= LARGE or is_warming_up()
 
     def _at_once(self) -> int:
         """How many questions are asked ahead with one solve."""
+        if is_warming_up():
+            return COMPILING
         solving = median(self.solve_seconds) if self.solve_seconds else 0.0
         return min(max(ceil(solving / PACE), FEWEST), MOST)
 
@@ -337,9 +343,7 @@ class Asker:
                 self.learner.release(node)
 
     def _ask(self) -> None:
-        alone = not self.learner.labels and self.graph.n_nodes < LARGE
-        many = self._at_once() if self._queues() and not alone else 1
-        questions = ask(self.learner, self.features, many)
+        questions = ask(self.learner, self.features, self._at_once() if self._queues() else 1)
         with self._changed:
             self._prepared = False
             self._wanted = False
