@@ -120,6 +120,7 @@ def show(finished: "Demo", target: Path, seconds: float) -> None:
     for what, how in (
         ("see the curves and the questions", f"open {target.as_posix()} in a browser"),
         ("see what else can choose the questions", "poise acquisitions"),
-        ("use it on your own data", "the ten lines of Python in README.md, or on that page"),
+        ("label your own data in the browser", "poise label FOLDER, or first: poise label digits"),
+        ("use it in Python", "the ten lines in README.md, or on that page"),
     ):
         console.print(f"  {what}: {how}", soft_wrap=True)

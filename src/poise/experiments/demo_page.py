@@ -172,7 +172,9 @@ def _numbers_and_next(demo: Demo) -> str:
         "half the width of its 95% confidence interval in percentage points. Above, the labels "
         "needed are those of the median trial.</p></section>"
         '<section class="card"><h2>What next</h2>'
-        "<p>Use it on your own data: an array of features, a row for each item.</p>"
+        "<p>Label your own images, texts or vectors in the browser:</p>"
+        "<pre>poise label FOLDER</pre>"
+        "<p>Or in Python, an array of features, a row for each item:</p>"
         f"<pre>{escape(SNIPPET)}</pre>"
         "<p>See what else can choose the questions:</p><pre>poise acquisitions</pre>"
         "<p>Run this again with other settings:</p><pre>poise demo --trials 20 --seed 7</pre>"
