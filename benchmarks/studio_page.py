@@ -62,6 +62,13 @@ NOTES = """
 })();
 """
 
+# Client ids of what the page keeps because the server has not acknowledged it.
+UNSAVED = """() => Object.entries(localStorage)
+  .filter(([place]) => place.startsWith("poise-outbox-"))
+  .flatMap(([, kept]) => JSON.parse(kept))
+  .map((entry) => entry.body.client)
+"""
+
 
 class Studio:
     """``poise label`` in a process of its own.

@@ -9,7 +9,7 @@ import pytest
 from crowds import answer, asked, make_project, truth
 
 from poise.errors import InputError
-from poise.studio import asker
+from poise.studio import asker, question
 from poise.studio.asker import NEW_CLASS, NO_ANSWER
 from poise.studio.events import Event
 from poise.studio.state import StaleError
@@ -109,6 +109,31 @@ def test_a_foreseen_answer_is_no_solve_and_one_write(project, monkeypatch):
     answer(project, project.catalogue.ids[node])
     assert [[event.kind for event in events] for events in written] == [["label", "ask"]]
     assert project.question() is not None
+
+
+def test_looking_ahead_goes_on_where_it_was_interrupted(project, monkeypatch):
+    def thought_through():
+        node = project.wait("", 30).node
+        return project.asker.wait(lambda: project.asker.foreseen(node, NO_ANSWER), 30)
+
+    for _ in range(3):
+        answer(project, asked(project))
+    assert thought_through()
+    following = []
+
+    def interrupted(learner, features, k=1):
+        found = question.ask(learner, features, k)
+        if learner is not project.asker.learner:
+            following.append(learner.labels)
+            if len(following) == 2:
+                project.asker.do(lambda learner: None)
+        return found
+
+    monkeypatch.setattr(asker, "ask", interrupted)
+    answer(project, asked(project))
+    assert thought_through()
+    # Two classes, a new one, none; and what was on the way when it was interrupted.
+    assert len(following) == 5
 
 
 def test_undo_takes_back_to_the_item(project):

@@ -98,8 +98,9 @@ class Asker:
     def __init__(self, graph: Graph, features: Features, setup: Setup, *, seed: int = 0) -> None:
         self.graph, self.features, self.seed = graph, features, seed
         self.learner = setup.learner(graph, seed)
-        #: Seconds that the last solves ahead took; the first one ever compiles the solver.
+        #: Seconds that the last solves ahead took, without the first, which loads the solver.
         self.solve_seconds: deque[float] = deque(maxlen=3)
+        self._has_solved = False
         #: Whether several people answer: then what an answer leads to depends on the others'.
         self.several = False
         self._changed = threading.Condition()
@@ -310,14 +311,14 @@ class Asker:
 
     def _queues(self) -> bool:
         """Whether questions are asked ahead, rather than answers foreseen."""
-        slow = len(self.solve_seconds) > 1 and median(self.solve_seconds) > SLOW
+        slow = median(self.solve_seconds or [0.0]) > SLOW
         return self.several or slow or self.graph.n_nodes >= LARGE or is_warming_up()
 
     def _at_once(self) -> int:
         """How many questions are asked ahead with one solve."""
         if is_warming_up():
             return COMPILING
-        solving = median(self.solve_seconds) if self.solve_seconds else 0.0
+        solving = median(self.solve_seconds or [0.0])
         return min(max(ceil(solving / PACE), FEWEST), MOST)
 
     def _explain(self) -> None:
@@ -355,8 +356,9 @@ class Asker:
         solves = bool(self.learner.open_problems())  # else it says nothing about the speed
         before = time.perf_counter()
         self.learner.prepare()
-        if solves:
+        if solves and self._has_solved:
             self.solve_seconds.append(time.perf_counter() - before)
+        self._has_solved |= solves
         with self._changed:
             self._prepared = not self._inbox
             self._notify()
@@ -372,9 +374,11 @@ class Asker:
         node = self._unforeseen()
         if node is None:
             return
-        found: dict[str, Question | None] = {}
-        self._ahead = {node: found}
+        with self._changed:
+            found = self._ahead.setdefault(node, {})  # what was interrupted goes on
         for answer in (*map(str, self.learner.classes), NEW_CLASS, NO_ANSWER):
+            if answer in found:
+                continue
             if answer == NO_ANSWER and min(self.solve_seconds, default=0.0) > DEAR:
                 found[answer] = None
                 return
