@@ -451,7 +451,7 @@ def test_a_disk_that_is_really_full(command, visits, photos, prepared, tmp_path)
         answers += 1
         item = shown(page, item)
     reads(page, "#problem", "the disk is full")
-    reads(page, "#counts", f"{answers} answer")  # or answers
+    reads(page, "#counts", f"{answers} {'answer' if answers == 1 else 'answers'} ·")
     assert shown(page) == item
     (inside / "filler").unlink()
     page.keyboard.press("2")

@@ -311,15 +311,18 @@ class Asker:
 
     def _queues(self) -> bool:
         """Whether questions are asked ahead, rather than answers foreseen."""
-        slow = median(self.solve_seconds or [0.0]) > SLOW
-        return self.several or slow or self.graph.n_nodes >= LARGE or is_warming_up()
+        slow = self._solving() > SLOW or self.graph.n_nodes >= LARGE
+        return self.several or slow or is_warming_up()
+
+    def _solving(self) -> float:
+        """Seconds that a solve takes, as far as that is known."""
+        return median(self.solve_seconds or [0.0])
 
     def _at_once(self) -> int:
         """How many questions are asked ahead with one solve."""
         if is_warming_up():
             return COMPILING
-        solving = median(self.solve_seconds or [0.0])
-        return min(max(ceil(solving / PACE), FEWEST), MOST)
+        return min(max(ceil(self._solving() / PACE), FEWEST), MOST)
 
     def _explain(self) -> None:
         with self._changed:
