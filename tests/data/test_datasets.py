@@ -85,7 +85,7 @@ def test_modulo(elsewhere):
 def test_unknown_names_and_options():
     with pytest.raises(UnknownNameError, match="did you mean mnist"):
         poise.load_dataset("mnits")
-    with pytest.raises(UnknownNameError, match="there are blobs, box"):
+    with pytest.raises(UnknownNameError, match="there are 20news, banking77"):
         poise.load_dataset("qqq")
     with pytest.raises(UnknownNameError, match="did you mean digits"):
         poise.load_dataset("digit-mod3")

@@ -17,9 +17,10 @@ class Dataset:
     X : (n, d) features, a row per point
     clusters : (n,) int, the finer grouping
     classes : (n,) int, what is to be learned; equal to `clusters` where there is one grouping
-    shape : height and width if rows of `X` are images, else None
+    shape : height and width, and 3 in colour, if rows of `X` are images, else None
     source, licence : where the points come from, and on what terms
     note : what to know before comparing figures; may be empty
+    texts : (n,) str, what `X` was made from, if the points are texts, else None
     """
 
     name: str
@@ -28,8 +29,9 @@ class Dataset:
     classes: npt.NDArray[np.int64]
     source: str
     licence: str
-    shape: tuple[int, int] | None = None
+    shape: tuple[int, ...] | None = None
     note: str = ""
+    texts: tuple[str, ...] | None = None
 
     @property
     def n_points(self) -> int:
@@ -59,6 +61,7 @@ class Dataset:
             X=self.X[chosen],
             clusters=self.clusters[chosen],
             classes=self.classes[chosen],
+            texts=None if self.texts is None else tuple(self.texts[i] for i in chosen),
         )
 
     def __repr__(self) -> str:

@@ -11,8 +11,11 @@ import numpy.typing as npt
 from poise.data.folders import cache, own_files
 from poise.errors import DataError
 
+#: Points, a row each, and their clusters.
+Pair = tuple[npt.NDArray[Any], npt.NDArray[np.int64]]
 
-def stored(name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]] | None:
+
+def stored(name: str) -> Pair | None:
     """`X` and `y` of NAME.npz in the folder that POISE_DATA names, or in the cache; else None."""
     for folder in (own_files(), cache()):
         if folder is not None and (folder / f"{name}.npz").is_file():
@@ -25,14 +28,16 @@ def steps(report: Callable[[int, int], None] | None) -> Callable[[int, int, str]
     return None if report is None else lambda done, total, note: report(done, total)
 
 
-def read(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """`X`, images flattened to rows, and `y` of an .npz file."""
+def read(path: Path) -> Pair:
+    """`X`, images flattened to rows, and `y` of an .npz file; half precision becomes single."""
     X, y = read_arrays(path, "X", "y")
     if X.ndim < 2 or y.shape != (len(X),):
         raise DataError(
             f"{path} holds X of shape {X.shape} and y of shape {y.shape}: expected one "
             "row of X per entry of y"
         )
+    if X.dtype == np.float16:  # saves room in files; nothing computes in it
+        X = X.astype(np.float32)
     return X.reshape(len(X), -1), np.asarray(y, dtype=np.int64)
 
 

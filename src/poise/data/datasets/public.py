@@ -4,17 +4,18 @@ import gzip
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.data import folders
 from poise.data.datasets.dataset import Dataset
-from poise.data.datasets.files import steps, stored
+from poise.data.datasets.embedded import kept, published
+from poise.data.datasets.files import Pair, stored
 from poise.data.datasets.registry import datasets
 from poise.data.download import Report, fetch
-from poise.data.embeddings.registry import embed
 from poise.errors import DataError
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
@@ -34,6 +35,8 @@ FASHION_FILES = {
 #: Points per digit of the authors' MNIST-IMB, and per garment of their FASHIONMNIST-IMB.
 MNIST_IMB = (6636, 6614, 1308, 1071, 2791, 5663, 2535, 1093, 3734, 6186)
 FASHION_IMB = (4288, 3908, 4847, 3144, 4491, 6813, 3570, 1926, 4306, 3809)
+EMNIST = "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"
+EMNIST_MD5 = "58c8d27c78d21e728a6bc7b3cc06412e"
 #: EMNIST's clusters 10 14 18 24 30 36 39: A E I O U a e.
 VOWELS = (10, 14, 18, 24, 30, 36, 39)
 
@@ -48,17 +51,15 @@ ORIGINS = {
     "isolet": ("R. Cole and M. Fanty, ISOLET, UCI, 1991", "CC BY 4.0"),
 }
 
-Pair = tuple[npt.NDArray[Any], npt.NDArray[np.int64]]
-
 
 @datasets.register("mnist")
 def mnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """70,000 handwritten digits of 28 x 28 pixels, training images first."""
 
     def images() -> Pair:
-        return _found("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", report))
+        return kept("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", report))
 
-    return _dataset("mnist", images, embedding, (28, 28), report)
+    return published("mnist", images, embedding, ORIGINS["mnist"], shape=(28, 28), report=report)
 
 
 @datasets.register("fashionmnist")
@@ -66,9 +67,11 @@ def fashionmnist(embedding: str = "raw", report: Report | None = None) -> Datase
     """70,000 pictures of garments, 28 x 28 pixels, ten kinds."""
 
     def images() -> Pair:
-        return _found("fashionmnist", lambda: _idx(FASHION, FASHION_FILES, "fashionmnist", report))
+        return kept("fashionmnist", lambda: _idx(FASHION, FASHION_FILES, "fashionmnist", report))
 
-    return _dataset("fashionmnist", images, embedding, (28, 28), report)
+    return published(
+        "fashionmnist", images, embedding, ORIGINS["fashionmnist"], shape=(28, 28), report=report
+    )
 
 
 @datasets.register("emnist")
@@ -76,9 +79,9 @@ def emnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """Handwritten letters and digits, 28 x 28 pixels, 47 balanced classes."""
 
     def images() -> Pair:
-        return _found("emnist", lambda: _openml("EMNIST_Balanced"))
+        return kept("emnist", lambda: _openml("EMNIST_Balanced"))
 
-    found = _dataset("emnist", images, embedding, (28, 28), report)
+    found = published("emnist", images, embedding, ORIGINS["emnist"], shape=(28, 28), report=report)
     if found.n_points == 131_600:
         return found
     return found.noted("a class-balanced part, not the official 131,600 points")
@@ -89,10 +92,31 @@ def isolet(embedding: str = "raw", report: Report | None = None) -> Dataset:
     """7,797 spoken letters as 617 numbers each, 26 classes."""
 
     def numbers() -> Pair:
-        X, y = _found("isolet", lambda: _openml("isolet"))
+        X, y = kept("isolet", lambda: _openml("isolet"))
         return X.astype(np.float32), y - y.min()
 
-    return _dataset("isolet", numbers, embedding, None, report)
+    return published("isolet", numbers, embedding, ORIGINS["isolet"], report=report)
+
+
+@datasets.register("emnist-bymerge")
+def emnist_bymerge(embedding: str = "raw", report: Report | None = None) -> Dataset:
+    """EMNIST's ByMerge test split: 116,323 letters and digits, 47 classes of 415 to 6,400 points.
+
+    The images come in NIST's one archive of all splits, 562 MB, of which the test split is kept.
+    """
+
+    def images() -> Pair:
+        return kept("emnist_bymerge_test", lambda: _emnist_split("bymerge-test", report))
+
+    return published(
+        "emnist-bymerge",
+        images,
+        embedding,
+        ORIGINS["emnist"],
+        shape=(28, 28),
+        report=report,
+        file="emnist_bymerge_test",
+    )
 
 
 @datasets.register("mnist-imb")
@@ -115,25 +139,6 @@ def emnist_vcd(embedding: str = "raw", report: Report | None = None) -> Dataset:
     whole = emnist(embedding, report)
     kinds = np.where(whole.clusters < 10, 2, np.where(np.isin(whole.clusters, VOWELS), 0, 1))
     return whole.grouped("emnist-vcd", kinds.astype(np.int64))
-
-
-def _dataset(
-    name: str,
-    points: Callable[[], Pair],
-    embedding: str,
-    shape: tuple[int, int] | None,
-    report: Report | None,
-) -> Dataset:
-    """The points themselves, or their embedding: from a file NAME_EMBEDDING.npz if there is one."""
-    if embedding == "raw":
-        X, y = points()
-        return Dataset(name, X, y, y, *ORIGINS[name], shape)
-    pair = stored(f"{name}_{embedding}")
-    if pair is None:
-        X, y = points()
-        pair = embed(X, embedding, report=steps(report)), y
-    X, y = pair
-    return Dataset(name, X, y, y, *ORIGINS[name], None, f"embedded with {embedding}")
 
 
 def _imbalanced(
@@ -165,16 +170,6 @@ def _imbalanced(
     return part.grouped(name, part.clusters % 3)
 
 
-def _found(name: str, make: Callable[[], Pair]) -> Pair:
-    """From a file if there is one, else made, and kept in the cache."""
-    pair = stored(name)
-    if pair is None:
-        X, y = pair = make()
-        path = folders.cache() / f"{name}.npz"
-        folders.keep(path, lambda file: np.savez_compressed(file, X=X, y=y))
-    return pair
-
-
 def _idx(address: str, files: dict[str, str], name: str, report: Report | None) -> Pair:
     """Images and labels of the four files that MNIST and its likes come in."""
     folder = folders.cache() / "downloads" / name
@@ -186,9 +181,22 @@ def _idx(address: str, files: dict[str, str], name: str, report: Report | None) 
     return X.reshape(len(X), -1), np.concatenate([train_labels, test_labels]).astype(np.int64)
 
 
-def _read_idx(path: Path) -> npt.NDArray[np.uint8]:
+def _emnist_split(split: str, report: Report | None) -> Pair:
+    """Images and labels of one split of EMNIST."""
+    archive = folders.cache() / "downloads" / "emnist" / "gzip.zip"
+    with ZipFile(fetch(EMNIST, archive, EMNIST_MD5, report)) as files:
+        with files.open(f"gzip/emnist-{split}-images-idx3-ubyte.gz") as file:
+            images = _read_idx(file)
+        with files.open(f"gzip/emnist-{split}-labels-idx1-ubyte.gz") as file:
+            labels = _read_idx(file)
+    # NIST stores rows of pixels as columns: upright, as MNIST's are.
+    X = images.transpose(0, 2, 1).reshape(len(images), -1)
+    return np.ascontiguousarray(X), labels.astype(np.int64)
+
+
+def _read_idx(source: Path | IO[bytes]) -> npt.NDArray[np.uint8]:
     """The array in a gzipped IDX file of bytes."""
-    with gzip.open(path) as file:
+    with gzip.open(source) as file:
         data = file.read()
     n_axes = data[3]
     shape = struct.unpack(f">{n_axes}I", data[4 : 4 + 4 * n_axes])

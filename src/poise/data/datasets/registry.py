@@ -30,8 +30,9 @@ def load_dataset(
     name : str
         See ``poise.datasets()``.
     embedding : str
-        What to put in place of the points' own numbers, see ``poise.embeddings()``: read from a
-        file NAME_EMBEDDING.npz in the same folders if there is one, else computed once.
+        What to put in place of the points' own numbers: read from a file NAME_EMBEDDING.npz in the
+        same folders if there is one, which may have any name, else one of ``poise.embeddings()``,
+        computed once. Texts have no numbers of their own: "raw" is "tfidf" for them.
     report : function, optional
         Called with (done, total) while something is downloaded, in bytes, or embedded, in steps.
     **options
@@ -55,7 +56,8 @@ def load_dataset(
             )
         return whole.grouped(name, whole.clusters % k)
     takes = signature(datasets.factory(name)).parameters
-    embeddings.factory(embedding)  # an unknown name costs no work
+    if "embedding" not in takes:
+        embeddings.factory(embedding)  # an unknown name costs no work
     given = {"report": report, "embedding": embedding}
     try:
         found = datasets.make(name, **options, **{k: v for k, v in given.items() if k in takes})

@@ -1,0 +1,77 @@
+"""Points as they are published, or an embedding of them from a file or computed once."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from poise.data import folders
+from poise.data.datasets.dataset import Dataset
+from poise.data.datasets.files import Pair, steps, stored
+from poise.data.download import Report
+from poise.data.embeddings.registry import embed, embeddings
+from poise.errors import UnknownNameError
+
+
+def kept(file: str, make: Callable[[], Pair]) -> Pair:
+    """From FILE.npz if there is one, else made, and kept in the cache."""
+    pair = stored(file)
+    if pair is None:
+        X, y = pair = make()
+        path = folders.cache() / f"{file}.npz"
+        folders.keep(path, lambda opened: np.savez_compressed(opened, X=X, y=y))
+    return pair
+
+
+def stored_embedding(file: str, embedding: str) -> Pair | None:
+    """What FILE_EMBEDDING.npz holds; None if there is no such file, but the name is known.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is neither such a file nor a registered embedding: an unknown name costs no work.
+    """
+    pair = stored(f"{file}_{embedding}")
+    if pair is None:
+        try:
+            embeddings.factory(embedding)
+        except UnknownNameError as error:
+            raise UnknownNameError(
+                f"{error}; a file {file}_{embedding}.npz in the folder that POISE_DATA names would "
+                "do, but there is none"
+            ) from None
+    return pair
+
+
+def published(
+    name: str,
+    points: Callable[[], Pair],
+    embedding: str,
+    origin: tuple[str, str],
+    *,
+    shape: tuple[int, ...] | None = None,
+    report: Report | None = None,
+    file: str | None = None,
+) -> Dataset:
+    """The points themselves, or their embedding: from FILE_EMBEDDING.npz if there is one.
+
+    Parameters
+    ----------
+    name : what the data set is called
+    points : reads, or fetches, the points and their clusters
+    embedding : "raw" for the points themselves
+    origin : source and licence
+    shape : of a point, if points are images
+    report : called with (done, total)
+    file : how the names of its files begin, if not with `name`
+    """
+    if embedding == "raw":
+        X, y = points()
+        return Dataset(name, X, y, y, *origin, shape)
+    pair = stored_embedding(file or name, embedding)
+    if pair is None:
+        X, y = points()
+        # Colours show in the shape alone: a row of 3,072 numbers is no square image.
+        images = X.reshape(len(X), *shape) if shape and len(shape) == 3 else X
+        pair = embed(images, embedding, report=steps(report)), y
+    X, y = pair
+    return Dataset(name, X, y, y, *origin, None, f"embedded with {embedding}")

@@ -1,0 +1,113 @@
+"""Photographs: the test set of CIFAR-10."""
+
+import re
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.data import folders
+from poise.data.datasets.dataset import Dataset
+from poise.data.datasets.embedded import kept, published
+from poise.data.datasets.files import Pair
+from poise.data.datasets.registry import datasets
+from poise.data.download import Report, fetch
+from poise.data.embeddings.items import extra
+from poise.errors import DataError
+
+#: The binary version: unlike the one for Python, it is read without running anything in it.
+CIFAR = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
+CIFAR_MD5 = "c32a1d4ab5d03f1284b67883e8d87530"
+CIFAR_TEST = "cifar-10-batches-bin/test_batch.bin"
+#: A folder of one's own may hold the photos as JPEG files in this archive, test/CLASS/NUMBER.jpg.
+CIFAR_JPEG = "cifar10_test.tar"
+CIFAR_CLASSES = (
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
+CIFAR_ORIGIN = (
+    "A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
+    "none stated; a public research set",
+)
+N_TEST = 10_000
+SIDE = 32
+_member = re.compile(r"test/(?P<kind>[^/]+)/(?P<number>\d+)\.jpg")
+
+
+@datasets.register("cifar10")
+def cifar10(embedding: str = "raw", report: Report | None = None) -> Dataset:
+    """The 10,000 test photos of CIFAR-10, 32 x 32 pixels in colour, ten kinds of things.
+
+    Sorted by class. Fetching them means an archive of 170 MB, of which the test photos are kept.
+    """
+    jpeg = _own_archive()
+
+    def photos() -> Pair:
+        if jpeg is not None:
+            return read_jpeg(jpeg)
+        return kept("cifar10", lambda: _test_batch(report))
+
+    shape = (SIDE, SIDE, 3)
+    found = published("cifar10", photos, embedding, CIFAR_ORIGIN, shape=shape, report=report)
+    if found.n_points != N_TEST:
+        return found.noted(f"{found.n_points:,} of the {N_TEST:,} test photos")
+    return found.noted("pixels of JPEG copies") if jpeg is not None and found.shape else found
+
+
+def read_jpeg(path: Path) -> Pair:
+    """Pixels, (n, 3072) bytes, and classes of an archive of files test/CLASS/NUMBER.jpg."""
+    pillow = extra("PIL.Image", "image", f"reading {path}")
+    photos: list[tuple[int, str, npt.NDArray[np.uint8]]] = []
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                named = _member.fullmatch(member.name)
+                content = archive.extractfile(member) if named and member.isreg() else None
+                if named is None or content is None:
+                    continue
+                with pillow.open(content) as picture:
+                    pixels = np.asarray(picture.convert("RGB"))
+                if pixels.shape != (SIDE, SIDE, 3) or named["kind"] not in CIFAR_CLASSES:
+                    raise DataError(
+                        f"{path} holds {member.name} of {pixels.shape[0]} x {pixels.shape[1]} "
+                        f"pixels: expected {SIDE} x {SIDE}, in folders {', '.join(CIFAR_CLASSES)}"
+                    )
+                photos.append((CIFAR_CLASSES.index(named["kind"]), named["number"], pixels))
+    except (OSError, tarfile.TarError, ValueError, SyntaxError) as error:
+        raise DataError(
+            f"{path} cannot be read ({type(error).__name__}): it should hold test/CLASS/NUMBER.jpg;"
+            " delete it, or replace it"
+        ) from None
+    if not photos:
+        raise DataError(f"{path} holds no photos: expected files test/CLASS/NUMBER.jpg")
+    photos.sort(key=lambda photo: photo[:2])
+    X = np.stack([pixels for _, _, pixels in photos]).reshape(len(photos), -1)
+    return X, np.array([kind for kind, _, _ in photos], dtype=np.int64)
+
+
+def _own_archive() -> Path | None:
+    folder = folders.own_files()
+    path = None if folder is None else folder / CIFAR_JPEG
+    return path if path is not None and path.is_file() else None
+
+
+def _test_batch(report: Report | None) -> Pair:
+    """The original: for each photo its class, then red, green and blue, a byte each."""
+    archive = folders.cache() / "downloads" / "cifar10" / "cifar-10-binary.tar.gz"
+    with tarfile.open(fetch(CIFAR, archive, CIFAR_MD5, report)) as files:
+        content = files.extractfile(CIFAR_TEST)
+        if content is None:  # the checksum was right, so this is for the type checker alone
+            raise DataError(f"{archive} holds no {CIFAR_TEST}: delete it")
+        rows = np.frombuffer(content.read(), dtype=np.uint8).reshape(-1, 1 + 3 * SIDE * SIDE)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    images = rows[:, 1:].reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(images).reshape(len(rows), -1), rows[:, 0].astype(np.int64)
