@@ -1,15 +1,19 @@
 """Acquisition functions: what is worth asking. One file each."""
 
+from poise.active.acquisition.badge import Badge
 from poise.active.acquisition.cal import CAL
 from poise.active.acquisition.coreset import CoreSet
 from poise.active.acquisition.coverage import Coverage
 from poise.active.acquisition.dac import DAC
+from poise.active.acquisition.dial import DiAL
+from poise.active.acquisition.dropquery import DropQuery
 from poise.active.acquisition.entropy import Entropy
 from poise.active.acquisition.kmeans_plus_plus import KMeansPlusPlus
 from poise.active.acquisition.land import LAND
 from poise.active.acquisition.largest_margin import LargestMargin
 from poise.active.acquisition.least_confidence import LeastConfidence
 from poise.active.acquisition.margin import Margin
+from poise.active.acquisition.maxherding import MaxHerding
 from poise.active.acquisition.mc import ModelChange, ModelChangeSubset, ModelChangeTruncated
 from poise.active.acquisition.mcvopt import (
     ModelChangeVOpt,
@@ -24,6 +28,7 @@ from poise.active.acquisition.s2 import S2
 from poise.active.acquisition.sigmaopt import SigmaOpt, SigmaOptSubset, SigmaOptTruncated
 from poise.active.acquisition.typicality import Typicality
 from poise.active.acquisition.typiclust import TypiClust
+from poise.active.acquisition.uncertainty_herding import UncertaintyHerding
 from poise.active.acquisition.vopt import VOpt, VOptSubset, VOptTruncated
 
 __all__ = [
@@ -32,13 +37,17 @@ __all__ = [
     "LAND",
     "S2",
     "Acquisition",
+    "Badge",
     "CoreSet",
     "Coverage",
+    "DiAL",
+    "DropQuery",
     "Entropy",
     "KMeansPlusPlus",
     "LargestMargin",
     "LeastConfidence",
     "Margin",
+    "MaxHerding",
     "ModelChange",
     "ModelChangeSubset",
     "ModelChangeTruncated",
@@ -53,6 +62,7 @@ __all__ = [
     "SigmaOptTruncated",
     "TypiClust",
     "Typicality",
+    "UncertaintyHerding",
     "VOpt",
     "VOptSubset",
     "VOptTruncated",

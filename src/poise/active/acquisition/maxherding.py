@@ -1,0 +1,86 @@
+"""MaxHerding: greedy coverage by a kernel."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from poise.active.acquisition.herd import Herd
+from poise.active.acquisition.registry import acquisitions
+from poise.active.snapshot import Snapshot
+from poise.checks import real_number, whole_number
+from poise.graph import Graph
+from poise.linalg.status import Floats, Ints
+
+
+@acquisitions.register("maxherding")
+@dataclass(frozen=True)
+class MaxHerding:
+    """The point that adds most to the coverage by a Gaussian kernel first: dense, not yet covered.
+
+    The coverage of the constrained nodes S is ``mean over x of max over z in S of k(x, z)`` with
+    ``k(x, z) = exp(-d(x, z)^2 / sigma^2)``, and the value of z is what it would add:
+
+        mean over x of max(k(x, z) - max over s in S of k(x, s), 0).
+
+    The coverage is submodular, so that the nodes asked reach at least ``1 - 1/e`` of what as many
+    can. `probcover` is the same with balls in place of the kernel.
+
+    The means run over a random sample of the nodes, and only its nodes are asked: all of them on
+    graphs of at most `sample` nodes. Distances are those of the graph's metric; without features,
+    Euclidean ones between the rows of the eigenvectors of the 20 smallest eigenvalues.
+
+    scikit-activeml's `MaxHerding` has the same values, but takes the mean over the nodes not
+    asked, and scales points to unit length. Keeps the kernel of the sample, 64 MB at 4,000 nodes,
+    and passes over it once per query; evaluating lazily would save little and make the values
+    of the other nodes depend on the order of the evaluations.
+
+    Parameters
+    ----------
+    sigma : float, optional
+        Width of the kernel in the units of the metric. By default the root of half the median
+        squared distance, which is 1, the paper's, for directions spread over a sphere.
+    sample : int
+        Nodes looked at.
+
+    References
+    ----------
+    W. Bae, J. Noh and D. J. Sutherland, "Generalized coverage for more robust low-budget active
+    learning", 2024.
+    """
+
+    sigma: float | None = None
+    sample: int = 4_000
+
+    uses_scores: ClassVar[bool] = False
+    needs: ClassVar[str] = "features, or eigenpairs"
+    cost: ClassVar[str] = "one pass over the kernel of 4,000 nodes"
+    use: ClassVar[str] = "for few questions, on dense regions"
+
+    def __post_init__(self) -> None:
+        check_herding(self.sigma, self.sample)
+
+    def start(self, graph: Graph, given: Ints, seed: int) -> Herd:
+        herd = Herd.of(graph, self.sample, self.sigma, seed)
+        for node in given:
+            herd = herd.and_by(int(node))
+        return herd
+
+    def advance(self, memory: Herd, node: int) -> Herd:
+        return memory.and_by(node)
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        herd: Herd = snapshot.memory
+        return herd.values(np.ones(len(herd.nodes)), snapshot.candidates, snapshot.rng)
+
+
+def check_herding(sigma: float | None, sample: int) -> None:
+    """Refuses a width that is not positive, and an empty sample."""
+    if sigma is not None:
+        real_number(
+            sigma,
+            "sigma",
+            lambda width: 0 < width < np.inf,
+            "expected a positive, finite number, or None for the width of the data",
+        )
+    whole_number(sample, "sample", 1)
