@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -15,26 +16,10 @@ from poise.errors import DataError, InputError, UnknownNameError
 SMALL_SIZES = (4, 3, 2)
 
 
-@pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    """A cache of its own and no folder of data; every download is refused."""
-    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("POISE_DATA", raising=False)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise DataError("no network in tests")
-
-    monkeypatch.setattr(public, "fetch", refuse)
-    monkeypatch.setattr(public, "_openml", refuse)
-    return tmp_path
-
-
-@pytest.fixture
-def own_files(elsewhere, monkeypatch):
-    folder = elsewhere / "own"
-    folder.mkdir()
-    monkeypatch.setenv("POISE_DATA", str(folder))
-    return folder
+def idx(array):
+    """The bytes of an IDX file."""
+    header = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return header + array.tobytes()
 
 
 @pytest.mark.parametrize("name", ["blobs", "box", "digits"])
@@ -93,7 +78,20 @@ def test_unknown_names_and_options():
         poise.load_dataset("digits", colour=1)
 
 
-@pytest.mark.parametrize("name", ["mnist", "fashionmnist", "emnist", "isolet", "mnist-imb"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "20news",
+        "banking77",
+        "cifar10",
+        "emnist",
+        "emnist-bymerge",
+        "fashionmnist",
+        "isolet",
+        "mnist",
+        "mnist-imb",
+    ],
+)
 def test_neither_files_nor_network(elsewhere, name):
     with pytest.raises(DataError):
         poise.load_dataset(name)
@@ -144,9 +142,7 @@ def test_downloads_are_read_and_kept(elsewhere, monkeypatch):
         (name,) = (key for key in parts if key in address)
         array = parts[name]
         path.parent.mkdir(parents=True, exist_ok=True)
-        with gzip.open(path, "wb") as file:
-            file.write(bytes([0, 0, 8, array.ndim]))
-            file.write(struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes())
+        path.write_bytes(gzip.compress(idx(array)))
         return path
 
     monkeypatch.setattr(public, "fetch", fetch)
@@ -157,6 +153,29 @@ def test_downloads_are_read_and_kept(elsewhere, monkeypatch):
     np.testing.assert_array_equal(poise.load_dataset("mnist").X, found.X)
     assert stored("mnist") is not None
     assert folders.cache().is_relative_to(elsewhere)
+
+
+def test_a_split_of_emnist_is_taken_from_the_archive(elsewhere, monkeypatch):
+    """Upright, from the members that NIST's archive has; then from the cache."""
+    images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), dtype=np.uint8)
+    labels = np.array([46, 0, 3, 3], dtype=np.uint8)
+
+    def fetch(address, path, md5, report):
+        path.parent.mkdir(parents=True)
+        with zipfile.ZipFile(path, "w") as files:
+            for kind, array in {"images-idx3": images, "labels-idx1": labels}.items():
+                content = gzip.compress(idx(array))
+                files.writestr(f"gzip/emnist-bymerge-test-{kind}-ubyte.gz", content)
+        return path
+
+    monkeypatch.setattr(public, "fetch", fetch)
+    found = poise.load_dataset("emnist-bymerge-mod2")
+    np.testing.assert_array_equal(found.X.reshape(4, 28, 28), images.transpose(0, 2, 1))
+    assert found.clusters.tolist() == [46, 0, 3, 3]
+    assert found.classes.tolist() == [0, 0, 1, 1]
+    assert found.shape == (28, 28)
+    monkeypatch.setattr(public, "fetch", None)
+    np.testing.assert_array_equal(poise.load_dataset("emnist-bymerge").X, found.X)
 
 
 def test_imbalanced_sizes(own_files, monkeypatch):
@@ -224,6 +243,29 @@ def test_an_embedding_from_a_file(tmp_path, monkeypatch):
     assert found.n_classes == 3
     assert "embedded with vae" in found.note
     assert "not the official" in found.note
+
+
+def test_an_embedding_that_only_a_file_has(own_files):
+    with pytest.raises(UnknownNameError, match=r"a file emnist_bymerge_test_eff\.npz") as caught:
+        poise.load_dataset("emnist-bymerge-mod2", embedding="eff")
+    assert "\n" not in str(caught.value)
+    X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float16)
+    np.savez(own_files / "emnist_bymerge_test_eff.npz", X=X, y=np.arange(6))
+    found = poise.load_dataset("emnist-bymerge-mod2", embedding="eff")
+    assert found.X.dtype == np.float32
+    np.testing.assert_array_equal(found.X, X)
+    assert found.classes.tolist() == [0, 1, 0, 1, 0, 1]
+    assert found.shape is None
+    assert found.note == "embedded with eff"
+
+
+@pytest.mark.data
+def test_the_large_imbalanced_split(poise_data):
+    found = poise.load_dataset("emnist-bymerge", embedding="vae")
+    assert found.X.shape == (116_323, 20)
+    sizes = np.bincount(found.clusters)
+    assert len(sizes) == 47
+    assert (sizes.min(), sizes.max()) == (415, 6_400)
 
 
 @pytest.mark.data

@@ -1,6 +1,7 @@
 """``poise dataset``: what data sets there are, and one of them in detail."""
 
 import json
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,22 +9,30 @@ import click
 if TYPE_CHECKING:
     from poise.data.datasets import Dataset
 
+#: Letters of a text to show.
+SHOWN = 80
+
 
 @click.command()
 @click.argument("name", required=False)
+@click.option(
+    "--embedding", default="raw", help="Embedding to describe; texts use tfidf if none is given."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def dataset(name: str | None, as_json: bool) -> None:
+def dataset(name: str | None, embedding: str, as_json: bool) -> None:
     """List data sets, or fetch and describe one.
 
     Files are looked for in the folder that the variable POISE_DATA names, then in the cache folder;
     what is missing is downloaded once, and an interrupted download goes on where it stopped. Add
-    -modK to a name for its clusters modulo K as classes.
+    -modK to a name for its clusters modulo K as classes. An embedding is read from a file
+    NAME_EMBEDDING.npz in these folders, or computed once (see poise embed).
 
     \b
     Example:
       poise dataset
       poise dataset digits
       poise dataset mnist-mod3 --json
+      poise dataset banking77 --embedding text-encoder
     """
     import poise
     from poise.cli.progress import progress_bar
@@ -39,7 +48,8 @@ def dataset(name: str | None, as_json: bool) -> None:
         click.echo("\nFetch and describe one: poise dataset digits")
         return
     with progress_bar(name) as begin:
-        about = describe(poise.load_dataset(name, report=begin(f"fetching {name}")))
+        report = begin(f"fetching {name}")
+        about = describe(poise.load_dataset(name, embedding=embedding, report=report))
     if as_json:
         click.echo(json.dumps(about, indent=2))
         return
@@ -49,15 +59,23 @@ def dataset(name: str | None, as_json: bool) -> None:
 
 
 def describe(found: "Dataset") -> dict[str, Any]:
-    """What there is to say about a data set, as JSON can hold it."""
+    """What there is to say about a data set, as JSON can hold it.
+
+    `text` is how the first one begins.
+    """
+    import numpy as np
+
     n, d = found.X.shape
+    sizes = np.unique_counts(found.classes).counts
     return {
         "name": found.name,
         "points": n,
         "features": d,
         "clusters": found.n_clusters,
         "classes": found.n_classes,
-        "image": None if found.shape is None else f"{found.shape[0]} x {found.shape[1]}",
+        "sizes": f"{sizes.min():,} to {sizes.max():,} points a class",
+        "image": None if found.shape is None else " x ".join(map(str, found.shape)),
+        "text": None if found.texts is None else shorten(found.texts[0], SHOWN, placeholder=" ..."),
         "source": found.source,
         "licence": found.licence,
         "note": found.note,

@@ -20,7 +20,7 @@ class Dataset:
     shape : height and width, and 3 in colour, if rows of `X` are images, else None
     source, licence : where the points come from, and on what terms
     note : what to know before comparing figures; may be empty
-    texts : (n,) str, what `X` was made from, if the points are texts, else None
+    texts : (n,) str, the texts that `X` was made from, else None; also None if `X` is from a file
     """
 
     name: str

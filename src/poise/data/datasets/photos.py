@@ -1,5 +1,6 @@
 """Photographs: the test set of CIFAR-10."""
 
+import os
 import re
 import tarfile
 from pathlib import Path
@@ -60,7 +61,7 @@ def cifar10(embedding: str = "raw", report: Report | None = None) -> Dataset:
     found = published("cifar10", photos, embedding, CIFAR_ORIGIN, shape=shape, report=report)
     if found.n_points != N_TEST:
         return found.noted(f"{found.n_points:,} of the {N_TEST:,} test photos")
-    return found.noted("pixels of JPEG copies") if jpeg is not None and found.shape else found
+    return found if jpeg is None else found.noted("made from JPEG copies")
 
 
 def read_jpeg(path: Path) -> Pair:
@@ -68,7 +69,8 @@ def read_jpeg(path: Path) -> Pair:
     pillow = extra("PIL.Image", "image", f"reading {path}")
     photos: list[tuple[int, str, npt.NDArray[np.uint8]]] = []
     try:
-        with tarfile.open(path) as archive:
+        _check_end(path)
+        with tarfile.open(path, "r:") as archive:
             for member in archive:
                 named = _member.fullmatch(member.name)
                 content = archive.extractfile(member) if named and member.isreg() else None
@@ -82,7 +84,13 @@ def read_jpeg(path: Path) -> Pair:
                         f"pixels: expected {SIDE} x {SIDE}, in folders {', '.join(CIFAR_CLASSES)}"
                     )
                 photos.append((CIFAR_CLASSES.index(named["kind"]), named["number"], pixels))
-    except (OSError, tarfile.TarError, ValueError, SyntaxError) as error:
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        tarfile.TarError,
+        pillow.DecompressionBombError,
+    ) as error:
         raise DataError(
             f"{path} cannot be read ({type(error).__name__}): it should hold test/CLASS/NUMBER.jpg;"
             " delete it, or replace it"
@@ -94,6 +102,14 @@ def read_jpeg(path: Path) -> Pair:
     return X, np.array([kind for kind, _, _ in photos], dtype=np.int64)
 
 
+def _check_end(path: Path) -> None:
+    """Refuse an archive that was cut off, which tarfile takes for a shorter one."""
+    with path.open("rb") as file:
+        file.seek(-2 * tarfile.BLOCKSIZE, os.SEEK_END)
+        if any(file.read()):
+            raise tarfile.ReadError("the two empty blocks at the end are missing")
+
+
 def _own_archive() -> Path | None:
     folder = folders.own_files()
     path = None if folder is None else folder / CIFAR_JPEG
@@ -103,7 +119,7 @@ def _own_archive() -> Path | None:
 def _test_batch(report: Report | None) -> Pair:
     """The original: for each photo its class, then red, green and blue, a byte each."""
     archive = folders.cache() / "downloads" / "cifar10" / "cifar-10-binary.tar.gz"
-    with tarfile.open(fetch(CIFAR, archive, CIFAR_MD5, report)) as files:
+    with tarfile.open(fetch(CIFAR, archive, CIFAR_MD5, report), "r:gz") as files:
         content = files.extractfile(CIFAR_TEST)
         if content is None:  # the checksum was right, so this is for the type checker alone
             raise DataError(f"{archive} holds no {CIFAR_TEST}: delete it")

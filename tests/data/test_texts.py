@@ -1,0 +1,176 @@
+"""Data sets of texts: embedded by default, from a file of one's own or from the publisher."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sklearn.datasets
+from click.testing import CliRunner
+
+import poise
+from poise.cli.dataset import dataset
+from poise.data.datasets import texts
+from poise.data.embeddings import embeddings
+from poise.errors import DataError, InputError
+
+QUESTIONS = """text,intent,split
+Where is my card?,card_arrival,train
+" My card has not arrived
+",card_arrival,train
+How do I top up by cheque?,top_up,train
+"Can I top up, today?",top_up,test
+What age must I have?,age_limit,test
+"""
+
+
+@pytest.fixture
+def questions(own_files):
+    path = own_files / "banking77.csv"
+    path.write_text(QUESTIONS, encoding="utf-8")
+    return path
+
+
+def test_texts_come_embedded(questions):
+    found = poise.load_dataset("banking77")
+    assert found.texts is not None
+    assert found.texts[1] == "My card has not arrived"
+    assert found.clusters.tolist() == [1, 1, 2, 2, 0]
+    np.testing.assert_array_equal(found.X, poise.embed(found.texts, "tfidf"))
+    assert "embedded with tfidf" in found.note
+    assert "5 of the 13,083 questions" in found.note
+    again = poise.load_dataset("banking77-mod2", embedding="tfidf")
+    np.testing.assert_array_equal(again.X, found.X)
+    assert again.classes.tolist() == [1, 1, 0, 0, 0]
+    assert again.texts == found.texts
+
+
+def test_a_description_shows_a_text(questions):
+    shown = CliRunner().invoke(dataset, ["banking77-mod2"], catch_exceptions=False).stdout
+    lines = dict(line.split(maxsplit=1) for line in shown.splitlines())
+    assert lines["text"] == "Where is my card?"
+    assert lines["sizes"] == "2 to 3 points a class"
+    assert "image" not in lines
+    embedded = CliRunner().invoke(dataset, ["banking77", "--embedding", "use"])
+    assert "banking77_use.npz" in str(embedded.exception)
+
+
+def test_texts_are_chosen_with_their_points(questions):
+    found = poise.load_dataset("banking77").only("two", np.array([4, 0]))
+    assert found.texts == ("What age must I have?", "Where is my card?")
+
+
+def test_an_embedding_from_a_file(own_files):
+    X = np.ones((3_080, 2), np.float16)
+    np.savez(own_files / "banking77_use.npz", X=X, y=np.arange(3_080) % 77)
+    found = poise.load_dataset("banking77-mod7", embedding="use")
+    assert found.X.dtype == np.float32
+    assert found.texts is None
+    assert found.n_classes == 7
+    assert found.note == "embedded with use; the 3,080 questions of the test split"
+
+
+@pytest.mark.parametrize("embedding", texts.OF_NUMBERS)
+def test_embeddings_of_numbers_are_refused(questions, embedding):
+    with pytest.raises(InputError, match=f"{embedding} is for numbers: use tfidf"):
+        poise.load_dataset("banking77", embedding=embedding)
+
+
+def test_every_embedding_of_numbers_is_listed():
+    own = {name for name in embeddings if embeddings.factory(name).__module__.startswith("poise.")}
+    assert set(texts.OF_NUMBERS) == own - {"raw", "tfidf", "text-encoder"}
+
+
+@pytest.mark.parametrize("damage", ["columns", "row", "empty", "encoding"])
+def test_broken_tables(questions, damage):
+    if damage == "columns":
+        questions.write_text("text,label\na,b\n")
+    elif damage == "row":
+        questions.write_text("text,intent\nWhere is my card?\n")
+    elif damage == "empty":
+        questions.write_text("")
+    else:
+        questions.write_bytes(b"text,intent\n\xff\xfe,b\n")
+    with pytest.raises(DataError, match=r"banking77\.csv") as caught:
+        poise.load_dataset("banking77")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_publishers_questions(elsewhere, monkeypatch):
+    parts = {
+        "train.csv": "text,category\r\nMy card?,card\r\nMy pin is blocked,pin\r\n",
+        "test.csv": 'text,category\r\n"Is my pin blocked, or not?\n",pin\r\n',
+    }
+
+    def fetch(address, path, md5, report):
+        assert md5 == texts.BANKING_FILES[path.name]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(parts[address.rpartition("/")[2]].encode())
+        return path
+
+    monkeypatch.setattr(texts, "fetch", fetch)
+    found = poise.load_dataset("banking77")
+    assert found.texts == ("My card?", "My pin is blocked", "Is my pin blocked, or not?")
+    assert found.clusters.tolist() == [0, 1, 1]
+
+
+def test_posts_of_scikit_learn_in_order(elsewhere, monkeypatch):
+    splits = {
+        "train": (["sci.med/20", "sci.med/10", "alt.atheism/30"], [1, 1, 0]),
+        "test": (["sci.med/5", "alt.atheism/40"], [1, 0]),
+    }
+
+    def fetch(subset, shuffle, data_home):
+        names, target = splits[subset]
+        return SimpleNamespace(
+            filenames=[f"home/{subset}/{name}" for name in names],
+            data=[f"a post called {name}" for name in names],
+            target=np.array(target),
+            target_names=["alt.atheism", "sci.med"],
+        )
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_20newsgroups", fetch)
+    found = poise.load_dataset("20news")
+    assert found.texts is not None
+    order = ["alt.atheism/30", "sci.med/10", "sci.med/20", "alt.atheism/40", "sci.med/5"]
+    assert [text.split()[-1] for text in found.texts] == order
+    assert found.clusters.tolist() == [0, 1, 1, 0, 1]
+    assert "headers" in found.note
+
+
+def test_posts_without_a_network(elsewhere, monkeypatch):
+    def fetch(**_: object) -> None:
+        raise OSError("The checksum is wrong")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_20newsgroups", fetch)
+    with pytest.raises(DataError, match=r"The checksum is wrong.*holds 20news\.parquet"):
+        poise.load_dataset("20news")
+
+
+def test_posts_of_a_table(own_files):
+    pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow: install the extra parquet")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = {"text": ["on hockey", "on medicine"], "newsgroup": ["sport", "med"], "key": ["a", "b"]}
+    parquet.write_table(pyarrow.table(table), own_files / "20news.parquet")
+    found = poise.load_dataset("20news")
+    assert found.texts == ("on hockey", "on medicine")
+    assert found.clusters.tolist() == [1, 0]
+    assert "2 posts instead of scikit-learn's 18,846" in found.note
+
+
+@pytest.mark.data
+def test_the_real_questions(poise_data):
+    found = poise.load_dataset("banking77")
+    assert found.X.shape == (13_083, 100)
+    assert found.n_classes == 77
+    by_meaning = poise.load_dataset("banking77", embedding="use")
+    assert by_meaning.X.shape == (3_080, 512)
+    np.testing.assert_array_equal(by_meaning.clusters, found.clusters[-3_080:])
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_the_real_posts(poise_data):
+    found = poise.load_dataset("20news-mod2")
+    assert found.X.shape == (18_847, 100)
+    assert found.n_clusters == 20
+    assert found.n_classes == 2
