@@ -86,7 +86,7 @@ def gradient_distances(classifier: LinearClassifier, points: Any, centres: Any) 
     lengths = _squares(points)
     squares = lengths * np.einsum("mc,mc->m", factors, factors)
     if not centres.shape[0]:
-        return squares
+        return np.asarray(squares)
     others = _factors(classifier, centres)
     own = _squares(centres) * np.einsum("zc,zc->z", others, others)
     products = (factors @ others.T) * _dense(points @ centres.T)
@@ -113,7 +113,7 @@ def _factors(classifier: LinearClassifier, points: Any) -> Floats:
 
 def _squares(points: Any) -> Floats:
     if isinstance(points, np.ndarray):
-        return np.einsum("md,md->m", points, points, dtype=np.float64)
+        return np.asarray(np.einsum("md,md->m", points, points, dtype=np.float64))
     return np.asarray(points.multiply(points).sum(axis=1), dtype=np.float64).ravel()
 
 

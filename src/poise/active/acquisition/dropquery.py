@@ -104,7 +104,7 @@ class DropQuery:
         unsure = nodes[share > 0.5] if (share > 0.5).any() else nodes[share == share.max()]
         if len(unsure) > CLUSTERED:
             unsure = rng.choice(unsure, CLUSTERED, replace=False)
-        n_clusters = max(2, np.count_nonzero(snapshot.labels.counts))
+        n_clusters = max(2, int(np.count_nonzero(snapshot.labels.counts)))
         centres = cluster_centres(points.few, unsure, n_clusters, int(rng.integers(2**31)))
         values[centres] = 1.0 + np.arange(len(centres))[::-1]
         return values

@@ -67,19 +67,19 @@ class Space:
         usual = largest == 0.0 or 1.0 / LARGE < largest < LARGE
         return cls(points, metric, centre, 1.0 if usual else largest)
 
-    def squares(self, rows: Ints, columns: Ints) -> Singles:
-        """(m, z) squared distances between two lists of nodes."""
+    def rows(self, nodes: Ints) -> Any:
+        """Nodes in the form in which `squares` takes them."""
+        if self.centre is None:
+            return scikit_learn_form(self.points, self.metric)(self.points[nodes])
+        return ((self.points[nodes] - self.centre) / self.unit).astype(np.float32)
+
+    def squares(self, left: Any, right: Any) -> Singles:
+        """(m, z) squared distances between two lists of `rows`."""
         from sklearn.metrics import pairwise_distances
 
         if self.centre is None:
-            form = scikit_learn_form(self.points, self.metric)
-            left, right = form(self.points[rows]), form(self.points[columns])
             found = pairwise_distances(left, right, metric=self.metric) / self.unit
             return np.asarray(found * found, dtype=np.float32)
-        left, right = (
-            ((self.points[nodes] - self.centre) / self.unit).astype(np.float32)
-            for nodes in (rows, columns)
-        )
         result = left @ right.T
         result *= np.float32(-2.0)
         result += np.einsum("id,id->i", left, left)[:, None]

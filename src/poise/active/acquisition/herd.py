@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from poise.linalg.status import Bools, Floats, Ints
 
 #: Rows of the kernel treated at a time: they stay in the processor's cache.
 ROWS = 64
+#: Points nearer than this share of the widest kernel count as coinciding: they say nothing about
+#: how far questions have been spread, and products in single precision resolve no more.
+COINCIDE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +53,20 @@ class Herd:
     Attributes
     ----------
     space : all nodes as points
-    nodes : (m,) the sample, ascending
+    nodes, rows : (m,) the sample, ascending, and its points
     kernel : Kernel of the sample
     nearest : (m,) squared distance to the nearest constrained node, infinite without one
-    spacing : smallest positive distance between two constrained nodes, infinite without any
+    least : squared distance up to which points count as coinciding
+    spacing : smallest distance between two constrained nodes that do not coincide, or infinite
     constrained : the constrained nodes
     """
 
     space: Space
     nodes: Ints
+    rows: Any
     kernel: Kernel
     nearest: Singles
+    least: float
     spacing: float = np.inf
     constrained: tuple[int, ...] = ()
 
@@ -70,33 +77,29 @@ class Herd:
         nodes = np.arange(graph.n_nodes)
         if size < graph.n_nodes:
             nodes = np.sort(np.random.default_rng(seed).choice(graph.n_nodes, size, replace=False))
-        squares = space.squares(nodes, nodes)
+        rows = space.rows(nodes)
+        squares = space.squares(rows, rows)
         np.fill_diagonal(squares, 0.0)
         sigma = usual_width(squares) if width is None else width / space.unit
         nearest = np.full(len(nodes), np.inf, dtype=np.float32)
-        return cls(space, nodes, Kernel(squares, sigma), nearest)
+        return cls(space, nodes, rows, Kernel(squares, sigma), nearest, (COINCIDE * sigma) ** 2)
 
     def and_by(self, node: int) -> "Herd":
         """With `node` among the constrained."""
-        to_sample = self._from(node)
-        spacing = self.spacing
+        row, spacing = self.space.rows(np.array([node])), self.spacing
         if self.constrained:
-            between = self.space.squares(np.array([node]), np.array(self.constrained))[0]
-            # Coinciding points say nothing about how far the questions have been spread.
-            apart = between[between > 1e-6 * self.kernel.sigma**2]
+            others = self.space.rows(np.array(self.constrained))
+            between = self.space.squares(row, others)[0]
+            apart = between[between > self.least]
             spacing = min(spacing, float(np.sqrt(apart.min(initial=np.inf))))
+        nearest = np.minimum(self.nearest, self.space.squares(row, self.rows)[0])
+        nearest[self.nodes == node] = 0.0  # exactly: products of matrices are rounded
         return replace(
             self,
-            nearest=np.minimum(self.nearest, to_sample),
+            nearest=nearest,
             spacing=spacing,
             constrained=(*self.constrained, node),
         )
-
-    def _from(self, node: int) -> Singles:
-        place = np.searchsorted(self.nodes, node)
-        if place < len(self.nodes) and self.nodes[place] == node:
-            return self.kernel.squares[place]
-        return self.space.squares(np.array([node]), self.nodes)[0]
 
     def values(self, weights: Floats, candidates: Bools, rng: np.random.Generator) -> Floats:
         """(n,) gains of the nodes of the sample, -1 elsewhere.
@@ -111,7 +114,8 @@ class Herd:
             return values
         pool = np.flatnonzero(candidates)
         some = rng.choice(pool, min(len(self.nodes), len(pool)), replace=False)
-        block = gaussian(self.space.squares(some, self.nodes), self.kernel.sigma) - covered
+        squares = self.space.squares(self.space.rows(some), self.rows)
+        block = gaussian(squares, self.kernel.sigma) - covered
         values[some] = np.maximum(block, 0.0) @ weights / mass
         return values
 

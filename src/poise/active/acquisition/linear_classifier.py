@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.active.acquisition.feature_points import node_points
+from poise.active.acquisition.feature_points import Singles, node_points
 from poise.active.acquisition.typiclust import thread_controller
 from poise.graph import Graph
 from poise.graph.features import Features
@@ -24,8 +24,8 @@ STEPS, TOLERANCE = 100, 1e-3
 class LinearClassifier:
     """``argmax over c of x W_c + b_c``; W is (d, C), b is (C,)."""
 
-    W: Floats
-    b: Floats
+    W: Singles
+    b: Singles
 
     def logits(self, points: Any) -> Floats:
         """(m, C) from (m, d) points."""
@@ -49,7 +49,8 @@ def scaled_points(graph: Graph) -> Features:
     # In units of the largest entry: the squares of large numbers are not finite in single precision
     largest = float(np.abs(entries).max(initial=0.0)) or 1.0
     square = float(np.square(entries / largest, dtype=np.float64).sum()) / np.prod(points.shape)
-    return (points / (largest * (np.sqrt(square) or 1.0))).astype(np.float32)
+    scaled: Features = (points / (largest * (np.sqrt(square) or 1.0))).astype(np.float32)
+    return scaled
 
 
 def fit(points: Any, codes: Ints, n_classes: int) -> LinearClassifier:
