@@ -8,6 +8,8 @@ from poise.active.acquisition.dac import DAC
 from poise.active.acquisition.dial import DiAL
 from poise.active.acquisition.dropquery import DropQuery
 from poise.active.acquisition.entropy import Entropy
+from poise.active.acquisition.expected_error import ExpectedError
+from poise.active.acquisition.hierarchical import Hierarchical
 from poise.active.acquisition.kmeans_plus_plus import KMeansPlusPlus
 from poise.active.acquisition.land import LAND
 from poise.active.acquisition.largest_margin import LargestMargin
@@ -43,6 +45,8 @@ __all__ = [
     "DiAL",
     "DropQuery",
     "Entropy",
+    "ExpectedError",
+    "Hierarchical",
     "KMeansPlusPlus",
     "LargestMargin",
     "LeastConfidence",

@@ -57,8 +57,10 @@ class Space:
 
     @classmethod
     def of(cls, graph: Graph) -> "Space":
-        points: Any
-        points, metric = node_points(graph)
+        return cls.of_points(*node_points(graph))
+
+    @classmethod
+    def of_points(cls, points: Any, metric: str) -> "Space":
         centre = None
         if metric == "euclidean" and isinstance(points, np.ndarray):
             centre = points.mean(axis=0, dtype=np.float64)
