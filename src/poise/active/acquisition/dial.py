@@ -60,7 +60,7 @@ class DiAL:
     tau : float > 0
         How fast evidence fades.
     alpha : float > 0
-        Evidence alpha_0 that each class has everywhere.
+        Evidence alpha_0 that each class has everywhere; 1 makes all probabilities equally likely.
 
     References
     ----------
@@ -68,7 +68,7 @@ class DiAL:
     """
 
     tau: float = 0.01
-    alpha: float = 0.1
+    alpha: float = 1.0
 
     uses_scores: ClassVar[bool] = False
     needs: ClassVar[str] = "the graph alone"

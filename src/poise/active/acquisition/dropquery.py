@@ -38,18 +38,19 @@ class Points:
 @acquisitions.register("dropquery")
 @dataclass(frozen=True)
 class DropQuery:
-    """Points whose class changes when features are dropped, at the centre of their largest cluster.
+    """Points whose class changes when features are dropped, at the centres of their clusters.
 
     A logistic regression of the labelled nodes predicts the class of every candidate, and predicts
     it again `masks` times with a random share `dropout` of its features set to 0. Candidates whose
-    class changes in more than half of the masks are clustered by k-means; the one nearest to the
-    centre of the largest cluster has the largest value, then that of the next cluster, and so
-    on. The other candidates follow by the number of changes.
+    class changes in more than half of the masks are clustered by k-means into `batch` clusters, of
+    which the nodes nearest to the centres have the largest values. The other candidates follow by
+    the number of changes.
 
-    The paper asks a round of questions, one for each cluster; so there are as many clusters as
-    classes have been seen, its usual round. Asked one at a time, each question has fresh clusters.
-    scikit-activeml's `DropQuery` makes one cluster for a single question, whose centre lies
-    between the classes.
+    The paper asks a round of questions, one for each cluster. Here each question has fresh
+    clusters, and a round is imitated: with m constrained nodes, the cluster of rank m modulo
+    `batch` by size comes first, then the next smaller one, and so on. Always the largest, which
+    lies between the classes, would find classes later than chance does. scikit-activeml's
+    `DropQuery` makes a single cluster for a single question.
 
     With labels of fewer than two classes, every candidate counts as changed. Without features
     the points are the rows of the eigenvectors of the 20 smallest eigenvalues. Where the candidates
@@ -60,6 +61,7 @@ class DropQuery:
     masks : int
     dropout : float
         Share of the features dropped; the paper's is 0.75.
+    batch : int
 
     References
     ----------
@@ -69,6 +71,7 @@ class DropQuery:
 
     masks: int = 3
     dropout: float = 0.75
+    batch: int = 10
 
     uses_scores: ClassVar[bool] = False
     needs: ClassVar[str] = "two classes, and features or eigenpairs"
@@ -77,6 +80,7 @@ class DropQuery:
 
     def __post_init__(self) -> None:
         whole_number(self.masks, "masks", 1)
+        whole_number(self.batch, "batch", 1)
         real_number(
             self.dropout, "dropout", lambda share: 0 < share < 1, "expected a share between 0 and 1"
         )
@@ -104,9 +108,9 @@ class DropQuery:
         unsure = nodes[share > 0.5] if (share > 0.5).any() else nodes[share == share.max()]
         if len(unsure) > CLUSTERED:
             unsure = rng.choice(unsure, CLUSTERED, replace=False)
-        n_clusters = max(2, int(np.count_nonzero(snapshot.labels.counts)))
-        centres = cluster_centres(points.few, unsure, n_clusters, int(rng.integers(2**31)))
-        values[centres] = 1.0 + np.arange(len(centres))[::-1]
+        centres = cluster_centres(points.few, unsure, self.batch, int(rng.integers(2**31)))
+        first = len(snapshot.constrained) % self.batch % len(centres)
+        values[np.roll(centres, -first)] = 1.0 + np.arange(len(centres))[::-1]
         return values
 
 
