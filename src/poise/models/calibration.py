@@ -1,0 +1,161 @@
+"""Probabilities that mean what they say: of the guesses shown at 80%, about 80% are right.
+
+The scores of graph models rank their guesses well, but their size follows the number of labels
+and the graph rather than how often they are right. One power and one floor, fitted to held-out
+labels, put that right without touching any prediction.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poise.errors import InputError
+from poise.linalg.status import Bools, Floats, Ints
+from poise.models.held_out import spread_evenly
+
+#: Power that is expected before any label is held out, for ten classes, and how it falls with the
+#: number of classes: the fewer classes, the more of each score is a background shared by all.
+POWER, POWER_OF_CLASSES = 2.0, -0.15
+#: Standard deviation of the logarithm of the power around that expectation.
+SPREAD = 0.3
+#: How strongly the expected power rises where held-out labels look harder than the other points,
+#: as labels chosen for being contested do; and the largest logarithm of that ratio that counts.
+HARDER, HARDEST = 0.5, 0.7
+#: Share of the mean doubt that even the surest guess keeps.
+FLOOR = 0.4
+#: Powers that are tried.
+POWERS = np.exp(np.linspace(np.log(0.25), np.log(16.0), 41))
+#: Points that the mean confidence is taken over: more do not change it.
+SAMPLE = 2_000
+#: Held-out labels below which there is no evidence and no number should be shown.
+EVIDENCE = 10
+#: Smallest probability: keeps logarithms finite where a score is zero.
+TINY = 1e-12
+#: Probability of an answer that the model excludes, so that one surprise cannot decide.
+SURPRISE = 1e-4
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A map from a model's probabilities to calibrated ones: ``(1 - floor) p^power / Z + floor/C``.
+
+    Attributes
+    ----------
+    power : above 1 makes guesses more confident, below 1 less
+    floor : share given to all classes alike, from 0 to below 1
+    held_out : number of held-out labels that it was fitted to
+    classes_seen : number of classes among them
+    """
+
+    power: float = POWER
+    floor: float = 0.0
+    held_out: int = 0
+    classes_seen: int = 0
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether numbers may be shown: at least `EVIDENCE` held-out labels of two classes."""
+        return self.held_out >= EVIDENCE and self.classes_seen >= 2
+
+    @classmethod
+    def fit(cls, probabilities: Floats, held_out: Floats, codes: Ints) -> "Calibration":
+        """Fit to what the model says about labels that it has not seen.
+
+        With q_b the probabilities to the power b, normalised, the floor is
+        ``e_b = FLOOR (1 - mean_x max_c q_b(x))`` over the points that are not labelled, and b is
+        the posterior mean, in the logarithm, under
+
+            log b ~ Normal(log POWER + POWER_OF_CLASSES log(C/10) + HARDER r, SPREAD^2)
+            y_i   ~ (1 - e_b) q_b(i) + e_b / C
+
+        where r compares the mean confidence on these points with that on held-out labels. Labels
+        whose class has no other label say nothing about b and are left out.
+
+        Parameters
+        ----------
+        probabilities : (n, C) of the points that are not labelled; rows sum to one
+        held_out : (m, C) scores or probabilities of the labels by models that did not see them
+        codes : (m,) their classes
+
+        References
+        ----------
+        C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, On calibration of modern neural networks, ICML
+        2017: the power is the inverse of their temperature.
+        """
+        pool = _checked(probabilities)
+        scores = _checked(held_out)
+        if scores.shape != (len(codes), pool.shape[1]):
+            raise InputError(
+                f"held-out scores have shape {scores.shape}, expected "
+                f"{(len(codes), pool.shape[1])}: give a row per label and a column per class"
+            )
+        n_classes = pool.shape[1]
+        if n_classes < 2 or len(pool) == 0:
+            return cls(1.0, 0.0)
+        pool = pool[spread_evenly(len(pool), SAMPLE)]
+        total = scores.sum(axis=1)
+        known = total > 0
+        rows = scores[known] / total[known, None]
+        answers = np.asarray(codes)[known]
+        harder = 0.0
+        if len(rows):
+            harder = np.log(pool.max(axis=1).mean() / rows.max(axis=1).mean())
+        counts = rows[np.arange(len(rows)), answers] > 0
+        rows, answers = rows[counts], answers[counts]
+        centre = (
+            np.log(POWER)
+            + POWER_OF_CLASSES * np.log(n_classes / 10)
+            + HARDER * np.clip(harder, -HARDEST, HARDEST)
+        )
+        logs = np.log(POWERS)
+        floors = np.array([FLOOR * (1 - to_power(pool, b).max(axis=1).mean()) for b in POWERS])
+        posterior = -0.5 * ((logs - centre) / SPREAD) ** 2
+        for k, (power, floor) in enumerate(zip(POWERS, floors, strict=True)):
+            right = to_power(rows, power)[np.arange(len(rows)), answers]
+            posterior[k] += np.log((1 - floor) * right + floor / n_classes + SURPRISE).sum()
+        weights = np.exp(posterior - posterior.max())
+        log_power = float(weights @ logs / weights.sum())
+        return cls(
+            float(np.exp(log_power)),
+            float(np.interp(log_power, logs, floors)),
+            len(rows),
+            len(np.unique(answers)),
+        )
+
+    def apply(self, probabilities: Floats, keep: Bools | None = None) -> Floats:
+        """Calibrated probabilities; the largest entry of each row stays the largest.
+
+        Parameters
+        ----------
+        probabilities : (n, C), rows sum to one
+        keep : (n,) bool, optional
+            Rows that are returned as they are: labels, which are known, and points that no label
+            reaches, of which nothing is.
+        """
+        raw = _checked(probabilities)
+        if raw.shape[1] < 2:
+            return raw.copy()
+        result = (1 - self.floor) * to_power(raw, self.power) + self.floor / raw.shape[1]
+        rows = np.arange(len(raw))
+        best = np.argmax(raw, axis=1)
+        # Rounding may make two nearly equal entries equal, and the first of them the largest.
+        tied = rows[np.argmax(result, axis=1) != best]
+        result[tied, best[tied]] = np.nextafter(result[tied].max(axis=1), 2.0)
+        return result if keep is None else np.where(np.asarray(keep)[:, None], raw, result)
+
+
+def to_power(probabilities: Floats, power: float) -> Floats:
+    """Rows of ``p^power``, divided by their sums."""
+    logs = power * np.log(np.maximum(probabilities, TINY))
+    rows = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _checked(values: Floats) -> Floats:
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or not np.all(np.isfinite(matrix)) or matrix.min(initial=0.0) < 0:
+        raise InputError(
+            "calibration needs a matrix of finite numbers >= 0, a row per point and a column per "
+            "class: pass probabilities"
+        )
+    return matrix
