@@ -31,7 +31,7 @@ def label_some(learner, y, n_queries):
 
 def test_scores_are_those_of_the_model(blobs):
     graph, y = blobs
-    learner = poise.Learner(graph, {0: "class 0"}, tau=1e-2)
+    learner = poise.Learner(graph, {0: "class 0"}, acquisition="norm", tau=1e-2)
     label_some(learner, y, 6)
     labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
     np.testing.assert_allclose(learner.scores, pwll(graph, labels, tau=1e-2).scores, atol=2e-6)
@@ -42,7 +42,7 @@ def test_scores_are_those_of_the_model(blobs):
 
 def test_query_is_the_smallest_norm(blobs):
     graph, _ = blobs
-    learner = poise.Learner(graph, {0: "a", 50: "b"})
+    learner = poise.Learner(graph, {0: "a", 50: "b"}, acquisition="norm")
     free = np.ones(graph.n_nodes, dtype=bool)
     free[[0, 50]] = False
     expected = np.flatnonzero(free)[np.argmin(learner.norms[free])]
@@ -73,7 +73,7 @@ def test_tell_of_an_asked_node_solves_nothing_and_is_exact(blobs, counted):
 
 def test_another_tau_or_a_changed_answer_needs_no_poisson_solve(blobs, counted):
     graph, _ = blobs
-    learner = poise.Learner(graph, {0: "a", 50: "b", 100: "b"})
+    learner = poise.Learner(graph, {0: "a", 50: "b", 100: "b"}, acquisition="norm")
     _ = learner.scores
     before = counted.solves
     _ = learner.predictions  # tau = 0 instead of 1e-3
@@ -81,7 +81,7 @@ def test_another_tau_or_a_changed_answer_needs_no_poisson_solve(blobs, counted):
     learner.relabel(100, "a")
     _ = learner.scores
     assert counted.solves == before + 2
-    fresh = poise.Learner(graph, {0: "a", 50: "b", 100: "a"})
+    fresh = poise.Learner(graph, {0: "a", 50: "b", 100: "a"}, acquisition="norm")
     assert (learner.scores == fresh.scores).all()
 
 
@@ -133,7 +133,7 @@ def test_prepare_in_a_background_thread(blobs):
 def test_expected_answers_are_the_average_over_all_answers(blobs):
     """E|u|^2 with two open questions, against the explicit sum over their nine answers."""
     graph, _ = blobs
-    learner = poise.Learner(graph, {0: "a", 50: "b", 100: "c"}, tau=1e-2)
+    learner = poise.Learner(graph, {0: "a", 50: "b", 100: "c"}, acquisition="norm", tau=1e-2)
     first, second = (int(i) for i in learner.ask(2))
     snapshot = learner.snapshot()
     guesses = {event.nodes[0]: np.array(event.guess) for event in learner.events}
@@ -182,7 +182,7 @@ def test_start_from_nothing(islands, acquisition):
 
 def test_unlabelled_components_are_asked_first_and_the_largest_before(islands):
     graph, y = islands
-    learner = poise.Learner(graph, {})
+    learner = poise.Learner(graph, {}, acquisition="norm")
     order = []
     for _ in range(4):
         (i,) = learner.ask()

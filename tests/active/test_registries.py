@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import poise
+from poise.active.acquisition import Margin
 from poise.errors import InputError, UnknownNameError
 from poise.registry import Registry
 
@@ -96,9 +97,8 @@ def check_value_object(thing):
     assert type(thing).__dataclass_params__.frozen
     assert pickle.loads(pickle.dumps(thing)) == thing
     assert hash(thing) == hash(type(thing)())
-    assert (
-        eval(repr(thing), {type(p).__name__: type(p) for p in [thing, poise.Constant()]}) == thing
-    )
+    names = {type(p).__name__: type(p) for p in [thing, poise.Constant(), Margin()]}
+    assert eval(repr(thing), names) == thing
 
 
 def test_max_takes_the_largest():

@@ -131,7 +131,9 @@ def test_open_questions_in_expectation_need_no_columns_of_their_own(blobs):
     """Without anticipation: the same expected scores, and a norm that is nowhere smaller."""
     graph, y = blobs
     given = {0: int(y[0]), 50: int(y[50]), 100: int(y[100])}
-    learners = [poise.Learner(graph, given, anticipate=a) for a in (True, False)]
+    learners = [
+        poise.Learner(graph, given, acquisition="norm", anticipate=a) for a in (True, False)
+    ]
     for learner in learners:
         learner.ask(4)
     alone, together = (learner.snapshot() for learner in learners)

@@ -120,7 +120,7 @@ def test_coverage_is_fair_between_components():
 
 def test_coverage_explores_as_norm_does(blobs):
     graph, y = blobs
-    learner = poise.Learner(graph, {0: int(y[0])}, tau=1e-3)
+    learner = poise.Learner(graph, {0: int(y[0])}, acquisition="norm", tau=1e-3)
     same = 0
     for _ in range(10):
         (i,) = learner.ask()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.active import saved
-from poise.active.acquisition import Acquisition, as_acquisition
+from poise.active.acquisition import Acquisition, as_acquisition, usual_tau
 from poise.active.beliefs import Beliefs, merge
 from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.active.memories import Memories
@@ -24,7 +24,7 @@ from poise.errors import GraphError, InputError, LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.components import reached
-from poise.models.harmonic import Columns, Problem, solve_problems
+from poise.models.harmonic import Columns, Model, Problem, solve_problems
 from poise.models.labels import Label, Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
@@ -54,8 +54,10 @@ class Learner:
         What is worth asking; see ``poise.acquisitions()``.
     policy : name or function
         How nodes are chosen from the values; see ``poise.policies()``.
-    tau : float, name or schedule
-        Decay of the model that decides, by number of answers; see ``poise.schedules()``.
+    tau : float, name or schedule, optional
+        Decay of the model that decides, by number of answers; see ``poise.schedules()``. By
+        default what the acquisition was made for: ``Relative(0.01)`` for "auto", 0.001 for those
+        that do not say.
     predict_tau : float or None
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
@@ -88,9 +90,9 @@ class Learner:
         graph: Graph,
         labels: Mapping[Any, Any] | None = None,
         *,
-        acquisition: Any = "norm",
+        acquisition: Any = "auto",
         policy: Any = "max",
-        tau: Any = 1e-3,
+        tau: Any = None,
         predict_tau: float | None = 0.0,
         shift: float | None = SHIFT,
         seeding: Any = None,
@@ -107,7 +109,7 @@ class Learner:
         self.graph = graph
         self.acquisition: Acquisition = as_acquisition(acquisition)
         self.policy: Policy = as_policy(policy)
-        self.tau: Schedule = as_schedule(tau)
+        self.tau: Schedule = as_schedule(usual_tau(self.acquisition) if tau is None else tau)
         self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
         self.shift = shift
         self.seeding: Acquisition | None = None if seeding is None else as_acquisition(seeding)
@@ -223,12 +225,12 @@ class Learner:
     @property
     def scores(self) -> Floats:
         """(n, C) scores of the labels alone, in the model that decides."""
-        return self._labelled_result(self._tau(0), self.shift).scores
+        return self._labelled_result(self._deciding(0)).scores
 
     @property
     def norms(self) -> Floats:
         """(n,) norms of `scores`."""
-        return self._labelled_result(self._tau(0), self.shift).norms
+        return self._labelled_result(self._deciding(0)).norms
 
     @property
     def predictions(self) -> npt.NDArray[Any]:
@@ -253,7 +255,7 @@ class Learner:
     @property
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, with all that follows."""
-        return self._labelled_result(self._predicting_tau(), self.shift)
+        return self._labelled_result(self._predicting())
 
     @property
     def values(self) -> Floats:
@@ -321,29 +323,28 @@ class Learner:
             return self.seeding
         return self.acquisition
 
-    def _tau(self, n_pending: int) -> float:
-        """Decay for the decision that follows the open questions' answers."""
-        return decay(self.tau(self.n_answers + n_pending), "the schedule's tau")
+    def _deciding(self, n_pending: int) -> Model:
+        """The model of the decision that follows the open questions' answers."""
+        tau = decay(self.tau(self.n_answers + n_pending), "the schedule's tau")
+        relative = bool(getattr(self.tau, "relative", False))
+        return Model(tau, self.shift, relative, getattr(self._chooser(), "rtol", None))
+
+    def _predicting(self) -> Model:
+        return (
+            self._deciding(0) if self.predict_tau is None else Model(self.predict_tau, self.shift)
+        )
 
     def _open_question(self) -> Question:
         state = self._session.state
-        return state.problem(self._tau(len(state.pending)), self.shift)
+        return state.problem(self._deciding(len(state.pending)))
 
-    def _predicting_tau(self) -> float:
-        return self._tau(0) if self.predict_tau is None else self.predict_tau
-
-    def _labelled_question(self, tau: float, shift: float | None) -> Question:
-        return self._session.state.problem(tau, shift, with_pending=False)
-
-    def prediction(self, model: tuple[float, float | None] | None = None) -> Prediction:
+    def prediction(self, model: Model | None = None) -> Prediction:
         """What the labels alone say now, in the model that predicts or another, not solved yet.
 
-        A model is given by its tau and its shift. The prediction can be finished later: answers
-        that come meanwhile do not change it.
+        The prediction can be finished later: answers that come meanwhile do not change it.
         """
-        tau, shift = (self._predicting_tau(), self.shift) if model is None else model
-        question = self._labelled_question(tau, shift)
         now = self._session.state
+        question = now.problem(self._predicting() if model is None else model, with_pending=False)
         state = replace(now, labels=dict(now.labels), classes=dict(now.classes), pending={})
         known, shares = self.reached, now.class_shares()
 
@@ -396,13 +397,24 @@ class Learner:
 
     def _weights(self, question: Question) -> Floats:
         """Poisson weights alone, from a solution for the same nodes if there is one."""
-        nodes = question.problem.constrained
-        shift = SHIFT if self.shift is None else self.shift
+        wanted = question.problem
+        shift = SHIFT if wanted.shift is None else wanted.shift
         for problem, solution in self._solved.items():
-            if problem.constrained == nodes and problem.shift == shift:
+            if (problem.constrained, problem.shift, problem.relative, problem.rtol) == (
+                wanted.constrained,
+                shift,
+                wanted.relative,
+                wanted.rtol,
+            ):
                 return solution.weights
-        constrained = np.array(nodes, dtype=np.int64)
-        return np.asarray(poisson_weights(self.graph, [constrained], shift=shift)[:, 0])
+        weights = poisson_weights(
+            self.graph,
+            [np.array(wanted.constrained, dtype=np.int64)],
+            shift=shift,
+            relative=wanted.relative,
+            rtol=wanted.rtol,
+        )
+        return np.asarray(weights[:, 0])
 
     def _memory(self) -> Any:
         """What the acquisition function remembers, rebuilt as far as it must be."""
@@ -416,8 +428,8 @@ class Learner:
         state = self._session.state
         return Labels.of(state.labels, self.graph.n_nodes, state.classes)
 
-    def _labelled_result(self, tau: float, shift: float | None) -> ScoreResult:
-        prediction = self.prediction((tau, shift))
+    def _labelled_result(self, model: Model) -> ScoreResult:
+        prediction = self.prediction(model)
         return prediction.finish(self._columns(prediction.problem))
 
     def snapshot(self) -> Snapshot:

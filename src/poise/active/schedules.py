@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from poise.checks import decay, whole_number
 from poise.errors import InputError
@@ -24,6 +24,27 @@ class Constant:
 
     def __call__(self, n_answers: int) -> float:
         return self.tau
+
+
+@schedules.register("relative")
+@dataclass(frozen=True)
+class Relative:
+    """The same share of what holds nodes together, after every answer and on every graph.
+
+    tau is `share` times the median over the nodes of ``gamma_i (W gamma)_i``, the reweighted degree
+    that tau competes with. It grows with the labels, and with the scale of the weights.
+    """
+
+    share: float = 0.01
+
+    #: The Learner hands this on to the model, which knows the weights.
+    relative: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        decay(self.share, "share")
+
+    def __call__(self, n_answers: int) -> float:
+        return self.share
 
 
 @schedules.register("geometric")

@@ -13,7 +13,7 @@ import numpy as np
 
 from poise.errors import InputError, LabelError, NodeIndexError
 from poise.linalg.status import Bools, Floats
-from poise.models.harmonic import Problem
+from poise.models.harmonic import Model, Problem
 from poise.models.labels import Label, as_label, as_node, check_classes
 
 Kind = Literal["ask", "tell", "relabel", "skip", "exclude", "release"]
@@ -140,7 +140,7 @@ class State:
         if not self.anticipate or tuple(self.constrained) != before:
             self.own = tuple(self.pending)
 
-    def problem(self, tau: float, shift: float | None, *, with_pending: bool = True) -> "Question":
+    def problem(self, model: Model, *, with_pending: bool = True) -> "Question":
         """The columns to solve for: one per class, one per node that has its own.
 
         Without `anticipate` nobody waits for an answer, and open questions need no columns of
@@ -159,7 +159,7 @@ class State:
         if not expected:
             codes = sorted(members)
             sources = [tuple(sorted(members[code])) for code in codes] + [(node,) for node in own]
-            return Question(Problem(tuple(sources), tau, shift), tuple(codes), own)
+            return Question(model.problem(tuple(sources)), tuple(codes), own)
         doubt: dict[int, float] = {}
         for node in self.pending:
             guess = self.guess(node)
@@ -168,10 +168,8 @@ class State:
             doubt[node] = max(1.0 - float(guess @ guess), 0.0) ** 0.5
         codes = sorted(members)
         columns = [dict(sorted(members[code].items())) for code in codes] + [doubt]
-        problem = Problem(
+        problem = model.problem(
             tuple(tuple(column) for column in columns),
-            tau,
-            shift,
             tuple(tuple(column.values()) for column in columns),
         )
         return Question(problem, tuple(codes), (), expected=True)

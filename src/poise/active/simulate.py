@@ -15,14 +15,14 @@ from poise.errors import InputError, LabelError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 from poise.models.growth import grown, growth, plain
-from poise.models.harmonic import Columns, Problem, solve_problems
+from poise.models.harmonic import Columns, Model, Problem, solve_problems
 from poise.models.labels import Labels, as_label
 from poise.models.poisson_weights import SHIFT
 from poise.models.registry import models
 from poise.models.result import ScoreResult
 
-#: Models to measure accuracy in that are solved with all trials' columns at once: tau and shift.
-_together: dict[str, tuple[float, float | None]] = {"pwll": (0.0, SHIFT), "laplace": (0.0, None)}
+#: Models to measure accuracy in that are solved with all trials' columns at once.
+_together = {"pwll": Model(), "laplace": Model(shift=None)}
 
 #: Other models that can be solved as roughly as an accuracy needs.
 _takes_rtol = ("poisson", "wnll", "properly-weighted")
@@ -84,9 +84,9 @@ def simulate_many(
     graph: Graph,
     y_true: npt.ArrayLike,
     *,
-    acquisition: Any = "norm",
+    acquisition: Any = "auto",
     policy: Any = "max",
-    tau: Any = 1e-3,
+    tau: Any = None,
     predict_tau: float | None = 0.0,
     shift: float | None = SHIFT,
     also: Sequence[str] = (),

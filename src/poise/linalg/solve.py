@@ -1,6 +1,6 @@
 """Solve ``(L + diag(q)) x = b`` on the free nodes, for many columns and operators at once."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from poise.linalg.preconditioners import (
     two_level,
 )
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.status import Bools, Floats, Ints, Solution
+from poise.linalg.status import Bools, Floats, Ints, Solution, Status
 
 Backend = Literal["compiled", "scipy"]
 
@@ -72,7 +72,8 @@ def solve(
         A column ends when the norm of its residual, divided by the operator's diagonal, is at most
         `rtol` times that of its right-hand side. The division puts both into units of the solution.
         By default `RTOL`, or `RTOL_SMALL` up to `SMALL` nodes. From `RTOL_SINGLE` on, and
-        beyond `SMALL` nodes, the compiled backend works in single precision.
+        beyond `SMALL` nodes, the compiled backend works in single precision, and again in double
+        for columns that break down there.
     singular : bool
         Declares that on components where every node is free and `q` is zero the operator's kernel
         is the constants. The right-hand side must sum to zero there, and so will the solution.
@@ -185,28 +186,43 @@ def _compiled(
 ) -> tuple[Floats, Ints, Ints, Floats]:
     from poise.linalg import compiled  # numba: imported at the first solve, not with the package
 
-    layout = compiled.Layout(
-        prepared.indptr,
-        prepared.indices,
-        prepared.single if prepared.n > SMALL and rtol >= RTOL_SINGLE else prepared.data,
-        prepared.ranges,
-        prepared.order,
-        prepared.position,
-    )
     coarse = coarse_of_operators(prepared, Q, F, kernel, preconditioner)
-    return compiled.iterate(
-        layout,
-        prepared.degrees + Q,
-        inverse,
-        which,
-        coarse,
-        np.arange(len(Q)) % len(coarse),
-        B,
-        X,
-        rtol,
-        max_steps,
-        sweep,
-    )
+
+    def run(
+        data: npt.NDArray[np.floating[Any]], columns: Ints, start: Floats
+    ) -> tuple[Floats, Ints, Ints, Floats]:
+        return compiled.iterate(
+            compiled.Layout(
+                prepared.indptr,
+                prepared.indices,
+                data,
+                prepared.ranges,
+                prepared.order,
+                prepared.position,
+            ),
+            prepared.degrees + Q,
+            inverse,
+            which[columns],
+            coarse,
+            np.arange(len(Q)) % len(coarse),
+            B[columns],
+            start,
+            rtol,
+            max_steps,
+            sweep,
+        )
+
+    every = np.arange(len(B))
+    if prepared.n <= SMALL or rtol < RTOL_SINGLE:
+        return run(prepared.data, every, X)
+    value, status, steps, residual = run(prepared.single, every, X)
+    # Badly conditioned columns (points on a line, say) break down in single precision.
+    lost = np.flatnonzero(status != Status.CONVERGED)
+    if lost.size:
+        start = X[lost] if len(X) > 1 else X
+        again = run(prepared.data, lost, start)
+        value[lost], status[lost], steps[lost], residual[lost] = again
+    return value, status, steps, residual
 
 
 def _reference(

@@ -7,10 +7,10 @@ from scipy import sparse
 
 from poise.linalg.lanes import WIDTHS
 from poise.linalg.prepared import prepare
-from poise.linalg.solve import solve
+from poise.linalg.solve import RTOL_SINGLE, SMALL, solve
 
-#: Nodes of the graph that is solved for.
-NODES = 64
+#: Nodes of the graphs that are solved for: in single precision, in double.
+SIZES = (SMALL + 1, 64)
 _under_way = threading.Event()
 
 
@@ -20,18 +20,24 @@ def is_warming_up() -> bool:
 
 
 def warm_up() -> None:
-    """Compile what double precision needs, or load what was compiled before.
+    """Compile what both precisions need, or load what was compiled before.
 
     After an installation this takes some seconds. A program in which somebody waits for the first
     solve can have it done by a thread while it reads its data.
     """
     _under_way.set()
     try:
-        ring = sparse.eye_array(NODES, k=1) + sparse.eye_array(NODES, k=1 - NODES)
-        prepared = prepare(sparse.csr_array(ring + ring.T))
-        for width in WIDTHS:
-            rhs = np.ones((NODES, width))
-            solve(prepared, rhs, diagonals=np.ones(NODES), preconditioner="jacobi")
-            solve(prepared, rhs, diagonals=np.ones(NODES), preconditioner="two-level")
+        for n in SIZES:
+            ring = sparse.eye_array(n, k=1) + sparse.eye_array(n, k=1 - n)
+            prepared = prepare(sparse.csr_array(ring + ring.T))
+            for width in WIDTHS:
+                for kind in ("jacobi", "two-level"):
+                    solve(
+                        prepared,
+                        np.ones((n, width)),
+                        diagonals=np.ones(n),
+                        rtol=RTOL_SINGLE,
+                        preconditioner=kind,
+                    )
     finally:
         _under_way.clear()

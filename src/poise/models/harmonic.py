@@ -29,16 +29,40 @@ class Problem:
     tau : decay of the solution
     shift : smallest Poisson weight; None for weights that are all 1, which is Laplace learning
     heights : the values there, from 0 to 1, in the shape of `sources`; empty if all are 1
+    relative : whether `tau` and `shift` are in units of the graph: `tau` of the median of
+        ``gamma_i (W gamma)_i``, which it competes with, and `shift` of the mean weight. Then
+        the columns do not depend on the scale of the graph's weights.
+    rtol : relative residual that the columns' use needs; None for that of `solve`
     """
 
     sources: tuple[tuple[int, ...], ...]
     tau: float = 0.0
     shift: float | None = SHIFT
     heights: tuple[tuple[float, ...], ...] = ()
+    relative: bool = False
+    rtol: float | None = None
 
     @property
     def constrained(self) -> tuple[int, ...]:
         return tuple(sorted({node for source in self.sources for node in source}))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the PWLL-tau family, whatever the labels; the fields are those of `Problem`."""
+
+    tau: float = 0.0
+    shift: float | None = SHIFT
+    relative: bool = False
+    rtol: float | None = None
+
+    def problem(
+        self,
+        sources: tuple[tuple[int, ...], ...],
+        heights: tuple[tuple[float, ...], ...] = (),
+    ) -> Problem:
+        """The columns that spread from some nodes in this model."""
+        return Problem(sources, self.tau, self.shift, heights, self.relative, self.rtol)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,36 +84,73 @@ def solve_problems(
 
     Problems that constrain the same nodes share their Poisson weights, also with those `solved`
     before, so that another tau or a changed answer costs no Poisson solve. `rtol` is the relative
-    residual of all that is solved here, as in `solve`.
+    residual, as in `solve`, of problems that name none of their own; there is a pass for each.
     """
+    needed = [rtol if p.rtol is None else p.rtol for p in problems]
+    if len(set(needed)) > 1:
+        columns: dict[int, Columns] = {}
+        for accuracy in set(needed):
+            places = [i for i, own in enumerate(needed) if own == accuracy]
+            same = solve_problems(graph, [problems[i] for i in places], solved, rtol=rtol)
+            columns |= dict(zip(places, same, strict=True))
+        return [columns[i] for i in range(len(problems))]
     for problem in problems:
         if problem.shift is not None:
             check_shift(problem.shift)
-    sets = list(dict.fromkeys((p.constrained, p.shift) for p in problems))
+    if needed:
+        rtol = needed[0]
+    sets = list(dict.fromkeys(_weighting(p) for p in problems))
     gamma = np.empty((graph.n_nodes, len(sets)), order="F")
-    known = {(p.constrained, p.shift): c.weights for p, c in (solved or {}).items()}
+    # Weights that were solved for more roughly than is needed now are solved for again.
+    known = {
+        _weighting(p): c.weights
+        for p, c in (solved or {}).items()
+        if p.rtol is None or (rtol is not None and p.rtol <= rtol)
+    }
     for t, key in enumerate(sets):
         if key in known:
             gamma[:, t] = known[key]
-    for shift in {shift for _, shift in sets}:
-        same = [t for t, key in enumerate(sets) if key[1] == shift and key not in known]
-        if not same:
+    for kind in {key[1:] for key in sets}:
+        same_kind = [t for t, key in enumerate(sets) if key[1:] == kind and key not in known]
+        shift, relative = kind
+        if not same_kind:
             continue
         if shift is None:
-            gamma[:, same] = 1.0
+            gamma[:, same_kind] = 1.0
             continue
-        nodes = [np.array(sets[t][0], dtype=np.int64) for t in same]
-        gamma[:, same] = poisson_weights(graph, nodes, shift=shift, rtol=rtol)
-    set_of = [sets.index((p.constrained, p.shift)) for p in problems]
+        nodes = [np.array(sets[t][0], dtype=np.int64) for t in same_kind]
+        gamma[:, same_kind] = poisson_weights(
+            graph, nodes, shift=shift, relative=relative, rtol=rtol
+        )
+    set_of = [sets.index(_weighting(p)) for p in problems]
     values = spread(
         graph,
         np.take(gamma.T, set_of, axis=0).T,
-        [p.tau for p in problems],
+        [
+            p.tau * decay_unit(graph, gamma[:, t], p.constrained) if p.relative else p.tau
+            for p, t in zip(problems, set_of, strict=True)
+        ],
         [[np.array(s, dtype=np.int64) for s in p.sources] for p in problems],
         [p.heights for p in problems],
         rtol=rtol,
     )
     return [Columns(v, gamma[:, t]) for v, t in zip(values, set_of, strict=True)]
+
+
+def _weighting(problem: Problem) -> tuple[tuple[int, ...], float | None, bool]:
+    """What the Poisson weights of a problem depend on."""
+    return problem.constrained, problem.shift, problem.relative
+
+
+def decay_unit(graph: Graph, gamma: Floats, constrained: Sequence[int]) -> float:
+    """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached: what tau competes with.
+
+    In ``(L_gamma + tau I) u`` it is the reweighted degree of a node, so that a tau of 0.01 such
+    units stops one in a hundred steps of a walk at the median node.
+    """
+    known = reached(graph, np.array(constrained, dtype=np.int64))
+    strengths = (gamma * (graph.weights @ gamma))[known]
+    return float(np.median(strengths)) if strengths.size else 1.0
 
 
 def spread(

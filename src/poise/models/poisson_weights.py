@@ -19,6 +19,7 @@ def poisson_weights(
     constrained: Sequence[Ints],
     *,
     shift: float = SHIFT,
+    relative: bool = False,
     rtol: float | None = None,
 ) -> Floats:
     """Solve the graph Poisson equation for several sets of constrained nodes at once.
@@ -33,6 +34,9 @@ def poisson_weights(
     constrained : T arrays of nodes
     shift : float > 0
         Smallest value of gamma.
+    relative : bool
+        Whether `shift` is in units of the mean of ``g - min_c g`` over the component, so that
+        weights of another scale give the same gamma but for a factor.
     rtol : float, optional
         Relative residual, as in `solve`.
 
@@ -52,7 +56,9 @@ def poisson_weights(
     by_component = np.argsort(graph.components, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     smallest = np.minimum.reduceat(g[by_component], starts, axis=0)
-    return np.asarray(g - smallest[graph.components] + shift)
+    # g has mean 0 on a component, so the mean of g - min g is -min g; 0 where nothing is asked.
+    smallest_weight = np.where(smallest < 0, -shift * smallest, shift) if relative else shift
+    return np.asarray(g + (smallest_weight - smallest)[graph.components])
 
 
 def check_shift(shift: float) -> None:

@@ -1,11 +1,13 @@
 """Acquisition functions: what is worth asking. One file each."""
 
+from poise.active.acquisition.auto import Auto
 from poise.active.acquisition.badge import Badge
 from poise.active.acquisition.cal import CAL
 from poise.active.acquisition.coreset import CoreSet
 from poise.active.acquisition.coverage import Coverage
 from poise.active.acquisition.dac import DAC
 from poise.active.acquisition.dial import DiAL
+from poise.active.acquisition.diffused import Diffused, diffused
 from poise.active.acquisition.dropquery import DropQuery
 from poise.active.acquisition.entropy import Entropy
 from poise.active.acquisition.expected_error import ExpectedError
@@ -25,7 +27,12 @@ from poise.active.acquisition.mcvopt import (
 from poise.active.acquisition.norm import Norm
 from poise.active.acquisition.probcover import ProbCover
 from poise.active.acquisition.random import Random
-from poise.active.acquisition.registry import Acquisition, acquisitions, as_acquisition
+from poise.active.acquisition.registry import (
+    Acquisition,
+    acquisitions,
+    as_acquisition,
+    usual_tau,
+)
 from poise.active.acquisition.s2 import S2
 from poise.active.acquisition.sigmaopt import SigmaOpt, SigmaOptSubset, SigmaOptTruncated
 from poise.active.acquisition.typicality import Typicality
@@ -39,10 +46,12 @@ __all__ = [
     "LAND",
     "S2",
     "Acquisition",
+    "Auto",
     "Badge",
     "CoreSet",
     "Coverage",
     "DiAL",
+    "Diffused",
     "DropQuery",
     "Entropy",
     "ExpectedError",
@@ -72,4 +81,6 @@ __all__ = [
     "VOptTruncated",
     "acquisitions",
     "as_acquisition",
+    "diffused",
+    "usual_tau",
 ]

@@ -16,6 +16,10 @@ from poise.registry import Registry
 #:     beginning, `advance` each further node that is asked or labelled, in order. Both depend on
 #:     nothing else and change nothing, so that the memory can be rebuilt after an undo or from a
 #:     file. ``snapshot.memory`` is the result.
+#: ``tau`` (class attribute)
+#:     the decay it was made for, as `Learner` takes it; 0.001 if it does not say.
+#: ``rtol`` (class attribute)
+#:     the relative residual that its choices need; that of `solve` if it does not say.
 #: ``needs``, ``cost``, ``use`` (class attributes)
 #:     what ``poise acquisitions`` shows beside the first line of the docstring.
 Acquisition = Callable[[Snapshot], Floats]
@@ -25,3 +29,8 @@ acquisitions: Registry[Acquisition] = Registry("acquisition")
 def as_acquisition(acquisition: Any) -> Acquisition:
     """A name or a function, as a function."""
     return acquisitions.resolve(acquisition, "of a Snapshot")
+
+
+def usual_tau(acquisition: Acquisition) -> Any:
+    """The decay that an acquisition was made for."""
+    return getattr(acquisition, "tau", 1e-3)

@@ -1,0 +1,98 @@
+"""The default: where an answer settles most."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from poise.active.acquisition.registry import acquisitions
+from poise.active.acquisition.walks import walk_ends, walk_means
+from poise.active.schedules import Relative
+from poise.active.snapshot import Snapshot
+from poise.graph import Graph
+from poise.linalg.status import Floats, Ints
+
+#: Steps of the walks. The ablation is in docs/auto.md.
+STEPS = 2
+#: Labels at which the reach of a node counts for half of what it will in the end.
+HALF = 30
+#: Largest power of the reach.
+POWER = 0.5
+#: A component without a label competes for a question if it has about this share of the nodes
+#: that each label has to speak for.
+WORTH = 0.1
+
+
+@acquisitions.register("auto")
+@dataclass(frozen=True)
+class Auto:
+    """Where a whole region is uncertain and many would listen: the default, nothing to set.
+
+    With u the scores of PWLL-tau, tau a hundredth of what holds nodes together (`Relative`), the
+    uncertainty of a node is
+
+        U(x) = 1 - (u_(1)(x) - u_(2)(x)),   0 where x is labelled or asked.
+
+    It is 1 far from every label, where the scores have decayed, and between two classes. With
+    ``P = D^-1 W`` the random walk on the graph and m the number of labels, the value is
+
+        (P^2 U)(x) * r(x)^(m / (2 (m + 30))),   r = (P^T)^2 1.
+
+    The mean over the walk passes over outliers, whose neighbours are known. The reach r counts the
+    nodes whose walks lead to x and which its label will speak to; it matters later, because the
+    best connected nodes of few labels lie between clusters. Small components without a label
+    are worth asking when they are not much smaller than what other labels speak for.
+
+    Without any label the best connected region is asked first.
+    """
+
+    tau: ClassVar[Relative] = Relative(0.01)
+    #: Values are differences of numbers of order 1: tighter solves choose the same questions.
+    rtol: ClassVar[float] = 1e-5
+    needs: ClassVar[str] = "nothing"
+    cost: ClassVar[str] = "one Poisson solve, one column per class, both loose"
+    use: ClassVar[str] = "the default: few labels, any data, nothing to set"
+
+    def start(self, graph: Graph, given: Ints, seed: int) -> Floats:
+        """The reach of every node."""
+        return walk_ends(graph, STEPS)
+
+    def advance(self, memory: Floats, node: int) -> Floats:
+        return memory
+
+    def __call__(self, snapshot: Snapshot) -> Floats:
+        graph, reach = snapshot.graph, snapshot.memory
+        m = snapshot.constrained.size
+        if m == 0:
+            return walk_means(graph, walk_ends(graph, 2 * STEPS), STEPS) * worth(graph, m)
+        means = walk_means(graph, uncertainty(snapshot), STEPS)
+        listeners = reach ** (POWER * m / (m + HALF))
+        return np.asarray(means * listeners * worth(graph, m))
+
+
+def uncertainty(snapshot: Snapshot) -> Floats:
+    """(n,) 1 minus the margin of the scores; 0 at constrained nodes.
+
+    While nothing is answered the scores say nothing: then how little the open questions cover.
+    """
+    if snapshot.classes:
+        values = 1.0 - margins(snapshot.scores)
+    else:
+        gamma = snapshot.weights
+        values = 1.0 - gamma / gamma.max()
+    values[snapshot.constrained] = 0.0
+    return values
+
+
+def margins(scores: Floats) -> Floats:
+    """(n,) first minus second score; a class that has no label counts as score 0."""
+    if scores.shape[1] < 2:
+        return np.asarray(scores.sum(axis=1))
+    top = np.partition(scores, -2, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0])
+
+
+def worth(graph: Graph, m: int) -> Floats:
+    """(n,) how much of a question the size of a node's component is worth, from 0 to 1."""
+    sizes = graph.component_sizes[graph.components]
+    return np.asarray(sizes / (sizes + WORTH * graph.n_nodes / (m + 1)))

@@ -1,0 +1,71 @@
+"""Who asks: poise's default and its rivals, all from zero labels on the same graph."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from poise import Geometric, Learner
+from poise.experiments.efficiency.trials import Trial
+from poise.linalg.status import Ints
+
+
+@dataclass(frozen=True)
+class Method:
+    """An acquisition with its tau.
+
+    Attributes
+    ----------
+    name : what the tables call it
+    acquisition, tau : as for `Learner`; None leaves tau to the acquisition
+    blind : whether the answers do not matter, so that groupings share their questions
+    """
+
+    name: str
+    acquisition: Any
+    tau: Any = None
+    blind: bool = False
+
+    def learner(self, trial: Trial) -> Learner:
+        """A learner with no label, whose questions a simulation answers."""
+        options = {} if self.tau is None else {"tau": self.tau}
+        return Learner(
+            trial.graph,
+            acquisition=self.acquisition,
+            seed=trial.number,
+            anticipate=False,
+            **options,
+        )
+
+
+AUTO = "auto"
+
+#: The rivals that `auto` is measured against, and itself.
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(AUTO, "auto"),
+        Method("random", "random", blind=True),
+        Method("coverage", "coverage", blind=True),
+        Method("probcover", "probcover", blind=True),
+        Method("typiclust", "typiclust", blind=True),
+        Method("maxherding", "maxherding", blind=True),
+        Method("norm", "norm", 1e-3),
+        Method("norm-decay", "norm", Geometric()),
+        Method("margin", "margin", 0.0),
+        Method("uncertainty-herding", "uncertainty-herding", 0.0),
+        Method("dropquery", "dropquery", 0.0),
+        Method("badge", "badge", 0.0),
+        Method("dial", "dial", 0.0),
+        Method("vopt", "vopt", blind=True),
+    )
+}
+
+
+def ask_all(trial: Trial, method: Method, codes: Ints, budget: int) -> list[int]:
+    """The nodes that a method asks for, in order, when every answer is right."""
+    learner = method.learner(trial)
+    asked: list[int] = []
+    while len(asked) < min(budget, trial.n_points):
+        (node,) = learner.ask().tolist()
+        learner.tell(node, int(codes[node]))
+        asked.append(node)
+    return asked

@@ -1,0 +1,69 @@
+"""A trial: a random part of a pool with a graph of its own, the same for every method."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Graph, knn_graph
+from poise.experiments.efficiency.sets import POOLS, Pool
+from poise.linalg.status import Ints
+
+#: Share of the pool in a trial, and points at most, so that slow rivals can run too.
+SHARE, POINTS = 0.8, 20_000
+#: Neighbours of each point, as in the app (docs/decisions/graph.md).
+NEIGHBOURS = 10
+#: Numbers of labels at which accuracy is measured.
+BUDGETS = (5, 10, 15, 20, 30, 50, 75, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One random part of a pool.
+
+    Attributes
+    ----------
+    pool, number : what it is a part of, and which
+    graph : its graph, features included
+    classes : grouping -> (n,) class codes, from 0
+    """
+
+    pool: Pool
+    number: int
+    graph: Graph
+    classes: dict[int, Ints]
+
+    @property
+    def X(self) -> npt.NDArray[np.float32]:
+        features = self.graph.features
+        assert isinstance(features, np.ndarray)
+        return features
+
+    @property
+    def n_points(self) -> int:
+        return self.graph.n_nodes
+
+
+@lru_cache(maxsize=1)
+def make_trial(name: str, number: int) -> Trial:
+    """Trial `number` of the pool called `name`; the last one is kept."""
+    pool = POOLS[name]
+    data = pool.load()
+    rng = np.random.default_rng([number, 7])
+    size = min(int(SHARE * data.n_points), POINTS)
+    chosen = np.sort(rng.choice(data.n_points, size, replace=False))
+    X = np.ascontiguousarray(data.X[chosen], dtype=np.float32)
+    classes = {}
+    for grouping in pool.groupings:
+        groups = data.clusters[chosen] % grouping if grouping else data.classes[chosen]
+        if pool.groupings[0] == 0 and not grouping and len(pool.groupings) > 1:
+            groups = data.clusters[chosen]  # a data set that is grouped by itself
+        classes[grouping] = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    return Trial(pool, number, knn_graph(X, NEIGHBOURS, metric=pool.metric), classes)
+
+
+def area(accuracy: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Mean height of accuracy curves over `BUDGETS`, by the trapezium rule; (..., 8) -> (...)."""
+    curves = np.asarray(accuracy, dtype=np.float64)
+    return np.asarray(np.trapezoid(curves, BUDGETS, axis=-1) / (BUDGETS[-1] - BUDGETS[0]))
