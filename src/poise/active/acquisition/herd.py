@@ -1,7 +1,6 @@
 """A sample of the nodes, and how well constrained nodes cover it: what herding looks at."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,40 +9,11 @@ from poise.active.acquisition.feature_points import Singles, Space
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 
-#: Rows of the kernel treated at a time: they stay in the processor's cache.
+#: Rows of the kernel computed at a time: they stay in the processor's cache.
 ROWS = 64
-#: Points nearer than this share of the widest kernel count as coinciding: they say nothing about
-#: how far questions have been spread, and products in single precision resolve no more.
+#: Points nearer than this share of the usual width count as coinciding: they say nothing about how
+#: far questions have been spread, and products in single precision resolve no more.
 COINCIDE = 0.01
-
-
-@dataclass(frozen=True, eq=False)
-class Kernel:
-    """Gaussian kernel ``exp(-d^2 / sigma^2)`` between the nodes of a sample.
-
-    Attributes
-    ----------
-    squares : (m, m) squared distances within the sample
-    sigma : width, in the units of the distances
-    """
-
-    squares: Singles
-    sigma: float
-
-    @cached_property
-    def values(self) -> Singles:
-        """(m, m) single precision."""
-        return gaussian(self.squares, self.sigma)
-
-    def gains(self, covered: Singles, weights: Floats) -> Floats:
-        """(m,) ``sum over x of weights(x) max(k(x, z) - covered(x), 0)`` for each z."""
-        result = np.empty(len(covered))
-        K, single = self.values, weights.astype(np.float32)
-        for first in range(0, len(K), ROWS):
-            block = K[first : first + ROWS] - covered
-            np.maximum(block, 0.0, out=block)
-            result[first : first + ROWS] = block @ single
-        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,25 +24,25 @@ class Herd:
     ----------
     space : all nodes as points
     nodes, rows : (m,) the sample, ascending, and its points
-    kernel : Kernel of the sample
+    squares : (m, m) squared distances within the sample
+    sigma : width of the kernel
     nearest : (m,) squared distance to the nearest constrained node, infinite without one
-    least : squared distance up to which points count as coinciding
-    spacing : smallest distance between two constrained nodes that do not coincide, or infinite
-    constrained : the constrained nodes
+    constrained : (c,) the constrained nodes
+    apart : (c,) squared distance of each to the nearest other that does not coincide with it
     """
 
     space: Space
     nodes: Ints
     rows: Any
-    kernel: Kernel
+    squares: Singles
+    sigma: float
     nearest: Singles
-    least: float
-    spacing: float = np.inf
-    constrained: tuple[int, ...] = ()
+    constrained: Ints
+    apart: Singles
 
     @classmethod
-    def of(cls, graph: Graph, size: int, width: float | None, seed: int) -> "Herd":
-        """A sample of `size` nodes by `seed`; the kernel has `width`, or that of `usual_width`."""
+    def of(cls, graph: Graph, given: Ints, size: int, width: float | None, seed: int) -> "Herd":
+        """A sample of `size` nodes by `seed`; the kernel has `width`, or the `usual_width`."""
         space = Space.of(graph)
         nodes = np.arange(graph.n_nodes)
         if size < graph.n_nodes:
@@ -82,42 +52,74 @@ class Herd:
         np.fill_diagonal(squares, 0.0)
         sigma = usual_width(squares) if width is None else width / space.unit
         nearest = np.full(len(nodes), np.inf, dtype=np.float32)
-        return cls(space, nodes, rows, Kernel(squares, sigma), nearest, (COINCIDE * sigma) ** 2)
+        herd = cls(space, nodes, rows, squares, sigma, nearest, nodes[:0], nearest[:0])
+        for node in given.tolist():
+            herd = herd.and_by(node)
+        return herd
 
     def and_by(self, node: int) -> "Herd":
         """With `node` among the constrained."""
-        row, spacing = self.space.rows(np.array([node])), self.spacing
-        if self.constrained:
-            others = self.space.rows(np.array(self.constrained))
-            between = self.space.squares(row, others)[0]
-            apart = between[between > self.least]
-            spacing = min(spacing, float(np.sqrt(apart.min(initial=np.inf))))
+        row = self.space.rows(np.array([node]))
         nearest = np.minimum(self.nearest, self.space.squares(row, self.rows)[0])
         nearest[self.nodes == node] = 0.0  # exactly: products of matrices are rounded
+        between = self.nearest[:0]
+        if len(self.constrained):
+            between = self.space.squares(row, self.space.rows(self.constrained))[0]
+            between[between <= (COINCIDE * self.sigma) ** 2] = np.inf
+        own = between.min(initial=np.inf)
         return replace(
             self,
             nearest=nearest,
-            spacing=spacing,
-            constrained=(*self.constrained, node),
+            constrained=np.append(self.constrained, node),
+            apart=np.append(np.minimum(self.apart, between), own).astype(np.float32),
         )
 
-    def values(self, weights: Floats, candidates: Bools, rng: np.random.Generator) -> Floats:
+    @property
+    def spacing(self) -> float:
+        """Median distance from a constrained node to the nearest other; infinite without any."""
+        finite = self.apart[np.isfinite(self.apart)]
+        return float(np.sqrt(np.median(finite))) if len(finite) else np.inf
+
+    def values(
+        self, sigma: float, weights: Floats, candidates: Bools, rng: np.random.Generator
+    ) -> Floats:
         """(n,) gains of the nodes of the sample, -1 elsewhere.
 
         When no node of the sample may be asked, the gains of as many random candidates.
+
+        Parameters
+        ----------
+        sigma : width of the kernel
+        weights : (m,) of the sample
+        candidates : (n,) mask
         """
-        covered = gaussian(self.nearest, self.kernel.sigma)
         values = np.full(self.space.points.shape[0], -1.0)
-        mass = weights.sum() or 1.0
-        if candidates[self.nodes].any() or not candidates.any():
-            values[self.nodes] = self.kernel.gains(covered, weights) / mass
-            return values
-        pool = np.flatnonzero(candidates)
-        some = rng.choice(pool, min(len(self.nodes), len(pool)), replace=False)
-        squares = self.space.squares(self.space.rows(some), self.rows)
-        block = gaussian(squares, self.kernel.sigma) - covered
-        values[some] = np.maximum(block, 0.0) @ weights / mass
+        nodes, squares = self.nodes, self.squares
+        if candidates.any() and not candidates[nodes].any():
+            pool = np.flatnonzero(candidates)
+            nodes = rng.choice(pool, min(len(nodes), len(pool)), replace=False)
+            squares = self.space.squares(self.space.rows(nodes), self.rows)
+        values[nodes] = gains(squares, sigma, gaussian(self.nearest, sigma), weights)
         return values
+
+
+def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> Floats:
+    """(z,) mean over the sample of ``max(k(x, z) - covered(x), 0)``, weighted.
+
+    Parameters
+    ----------
+    squares : (z, m) squared distances from some nodes to the sample
+    sigma : width of the kernel
+    covered, weights : (m,)
+    """
+    result = np.empty(len(squares))
+    shares = (weights / (weights.sum() or 1.0)).astype(np.float32)
+    for first in range(0, len(squares), ROWS):
+        block = gaussian(squares[first : first + ROWS], sigma)
+        block -= covered
+        np.maximum(block, 0.0, out=block)
+        result[first : first + ROWS] = block @ shares
+    return result
 
 
 def gaussian(squares: Singles, sigma: float) -> Singles:

@@ -30,10 +30,10 @@ class MaxHerding:
     graphs of at most `sample` nodes. Distances are those of the graph's metric; without features,
     Euclidean ones between the rows of the eigenvectors of the 20 smallest eigenvalues.
 
-    scikit-activeml's `MaxHerding` has the same values, but takes the mean over the nodes not
-    asked, and scales points to unit length. Keeps the kernel of the sample, 64 MB at 4,000 nodes,
-    and passes over it once per query; evaluating lazily would save little and make the values
-    of the other nodes depend on the order of the evaluations.
+    scikit-activeml's `MaxHerding` asks the same, but scales points to unit length by default, and
+    keeps an (n, n) array. This keeps the distances within the sample, 64 MB at 4,000 nodes, and
+    computes the kernel from them at every query. Lazy evaluation would save little of that, and
+    the values of most nodes would depend on when they were last evaluated.
 
     Parameters
     ----------
@@ -61,17 +61,15 @@ class MaxHerding:
         check_herding(self.sigma, self.sample)
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Herd:
-        herd = Herd.of(graph, self.sample, self.sigma, seed)
-        for node in given:
-            herd = herd.and_by(int(node))
-        return herd
+        return Herd.of(graph, given, self.sample, self.sigma, seed)
 
     def advance(self, memory: Herd, node: int) -> Herd:
         return memory.and_by(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         herd: Herd = snapshot.memory
-        return herd.values(np.ones(len(herd.nodes)), snapshot.candidates, snapshot.rng)
+        weights = np.ones(len(herd.nodes))
+        return herd.values(herd.sigma, weights, snapshot.candidates, snapshot.rng)
 
 
 def check_herding(sigma: float | None, sample: int) -> None:

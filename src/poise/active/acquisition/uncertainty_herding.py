@@ -1,11 +1,11 @@
 """Uncertainty herding: kernel coverage of what the model is unsure about."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.herd import Herd, Kernel
+from poise.active.acquisition.herd import Herd
 from poise.active.acquisition.maxherding import check_herding
 from poise.active.acquisition.probabilities import class_probabilities, classes_seen
 from poise.active.acquisition.registry import acquisitions
@@ -24,17 +24,15 @@ class UncertaintyHerding:
 
         sum over x of U(x) max(k(x, z) - max over s in S of k(x, s), 0) / sum over x of U(x).
 
-    While the model is unsure of everything this is `maxherding`. As in the paper, the kernel
-    narrows to the smallest distance between two constrained nodes (that is not 0): in the end a
-    node speaks for itself only, and the value is its uncertainty.
+    While the model is unsure of everything this is `maxherding`. The kernel narrows as labels come
+    closer together, to the median distance from a constrained node to the nearest other: in the
+    end a node speaks for itself only, and the value is its uncertainty.
 
-    Two simplifications. The paper chooses a temperature for the probabilities by the calibration
-    error on held-out labels; here they are used as they are, because every label is a constraint
-    of the model and none is held out. And the width never exceeds `sigma`. With scores of fewer
-    than two classes every U is 1.
-
-    The sample, the metric and what is kept are those of `maxherding`; a narrower kernel is computed
-    anew, for which the distances are kept as well, 64 MB at 4,000 nodes.
+    The paper narrows the kernel to the smallest of these distances, which two labels close to each
+    other by chance make tiny. It also chooses a temperature for the probabilities by the
+    calibration error on held-out labels; here they are used as they are, because every label is a
+    constraint of the model and none is held out. With scores of fewer than two classes every U
+    is 1. The sample, the metric and what is kept are those of `maxherding`.
 
     Parameters
     ----------
@@ -60,13 +58,10 @@ class UncertaintyHerding:
         check_herding(self.sigma, self.sample)
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Herd:
-        herd = Herd.of(graph, self.sample, self.sigma, seed)
-        for node in given:
-            herd = herd.and_by(int(node))
-        return narrowed(herd)
+        return Herd.of(graph, given, self.sample, self.sigma, seed)
 
     def advance(self, memory: Herd, node: int) -> Herd:
-        return narrowed(memory.and_by(node))
+        return memory.and_by(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         herd: Herd = snapshot.memory
@@ -75,11 +70,5 @@ class UncertaintyHerding:
         if classes_seen(scores) >= 2:
             two = np.partition(class_probabilities(scores[herd.nodes]), -2, axis=1)[:, -2:]
             uncertain = 1.0 - (two[:, 1] - two[:, 0])
-        return herd.values(uncertain, snapshot.candidates, snapshot.rng)
-
-
-def narrowed(herd: Herd) -> Herd:
-    """With a kernel no wider than the smallest distance between constrained nodes."""
-    if herd.spacing >= herd.kernel.sigma:
-        return herd
-    return replace(herd, kernel=Kernel(herd.kernel.squares, herd.spacing))
+        sigma = min(herd.sigma, herd.spacing)
+        return herd.values(sigma, uncertain, snapshot.candidates, snapshot.rng)
