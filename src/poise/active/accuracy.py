@@ -14,11 +14,10 @@ With :math:`c_i` the confidence of an item and :math:`\ell_i` its logit, the wor
 
 The interval holds the accuracies :math:`\theta(\delta)` at which the number of right predictions in
 the audit is not extreme: a sum of independent, unequal coin tosses, whose distribution is computed
-exactly; half the probability of the number seen counts (mid-P, [2]_). For constant confidence this
-is the mid-P interval of a binomial share. The slope :math:`\lambda` is fitted to the audit, with a
-penalty that keeps it near 1 while the audit is small, so that useless confidences are ignored (the
-power tuning of [1]_). If right and wrong answers scatter more than the model says, deviations are
-shrunk by the excess, which widens the interval.
+exactly; half the probability of the number seen counts (mid-P, [2]_). The slope :math:`\lambda` is
+fitted to the audit, with a penalty that keeps it near 1 while the audit is small, so that useless
+confidences are ignored (the power tuning of [1]_). Two things widen the interval: scatter of right
+and wrong predictions beyond what the model says, and a pool that is not much larger than the audit.
 
 Which answers count
     An audit answer becomes a label, and then the model knows it. It still counts if its prediction
@@ -267,9 +266,8 @@ def _fitted(z: Floats, logits: Floats) -> tuple[float, float, float]:
 
 def _mid_distribution(p: Floats, x: float) -> float:
     """P(X < x) + P(X = x) / 2 of the number X of successes, linear between whole numbers."""
-    mass = np.zeros(len(p) + 1)
-    mass[0] = 1.0
-    for j, chance in enumerate(p):
-        mass[1 : j + 2] = mass[1 : j + 2] * (1 - chance) + mass[: j + 1] * chance
-        mass[0] *= 1 - chance
+    # Inverse Fourier transform of the characteristic function (Y. Hong, Computational Statistics &
+    # Data Analysis 59, 2013): exact, and faster than adding one toss after the other.
+    roots = np.exp(2j * np.pi * np.arange(len(p) + 1) / (len(p) + 1))
+    mass = np.fft.fft(np.prod(1 - p[:, None] + p[:, None] * roots, axis=0)).real / len(roots)
     return float(np.interp(x, np.arange(len(mass)), np.cumsum(mass) - mass / 2))
