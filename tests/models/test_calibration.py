@@ -66,13 +66,14 @@ def test_refits_hold_out_every_label_once():
         np.testing.assert_allclose(scores[i], expected[labels.nodes[i]], atol=1e-5)
 
 
-@given(seeds, st.floats(0.25, 16.0), st.floats(0.0, 0.9))
-def test_no_prediction_changes(seed, power, floor):
+@given(seeds, st.floats(0.25, 16.0), st.floats(0.0, 0.9), st.floats(0.0, 0.25))
+def test_no_prediction_changes(seed, power, floor, background):
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(4), size=50)
     p[:20, 2] = np.nextafter(p[:20, 1], 1.0)  # entries that rounding can make equal
     p[20:25] = np.eye(4)[rng.integers(4, size=5)]
-    q = Calibration(power, floor).apply(p)
+    p /= p.sum(axis=1, keepdims=True)
+    q = Calibration(power, floor, background).apply(p)
     np.testing.assert_array_equal(q.argmax(axis=1), p.argmax(axis=1))
     np.testing.assert_allclose(q.sum(axis=1), 1.0)
 
@@ -82,6 +83,25 @@ def test_rows_that_are_kept_stay_as_they_are():
     q = Calibration(2.0, 0.1).apply(p, np.array([True, False]))
     np.testing.assert_array_equal(q[0], p[0])
     np.testing.assert_allclose(q[1], 0.9 * np.array([0.49, 0.09]) / 0.58 + 0.05)
+
+
+def test_a_background_is_taken_away():
+    p = np.array([[0.6, 0.4], [0.25, 0.75]])
+    q = Calibration(1.0, 0.0, 0.3).apply(p)
+    np.testing.assert_allclose(q, [[0.75, 0.25], [0.025 / 0.475, 0.45 / 0.475]])
+
+
+def test_classes_of_several_clusters_get_a_background():
+    rng = np.random.default_rng(5)
+    many = rng.dirichlet(np.full(10, 0.1), size=1_000)
+    flat = 0.5 * many + 0.05  # half of every row is shared by all clusters
+    grouped = flat.reshape(-1, 2, 5).sum(axis=2)
+    truth = np.array([rng.choice(10, p=row) for row in many]) // 5
+    fitted = Calibration.fit(grouped[100:], grouped[:100], truth[:100])
+    assert fitted.background == pytest.approx(0.25, abs=0.01)
+    nothing = np.zeros(900, dtype=bool)
+    before = measure(grouped[100:], truth[100:], nothing).error
+    assert measure(fitted.apply(grouped[100:]), truth[100:], nothing).error < before / 2
 
 
 def _distorted(seed: int, power: float, n: int = 4_000, m: int = 150):

@@ -1,8 +1,9 @@
 """Probabilities that mean what they say: of the guesses shown at 80%, about 80% are right.
 
 The scores of graph models rank their guesses well, but their size follows the number of labels
-and the graph rather than how often they are right. One power and one floor, fitted to held-out
-labels, put that right without touching any prediction.
+and the graph rather than how often they are right. A background that all points share is taken
+away, then one power and one floor, fitted to held-out labels, put the size right. No prediction
+changes.
 """
 
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from poise.errors import InputError
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.held_out import spread_evenly
 
-#: Power that is expected before any label is held out, for ten classes, and how it falls with the
-#: number of classes: the fewer classes, the more of each score is a background shared by all.
-POWER, POWER_OF_CLASSES = 2.0, -0.15
+#: Share of points whose smallest probability is below the background, and what is left at least of
+#: a probability when the background is taken away.
+BACKGROUND, LEFT = 0.1, 0.1
+#: Power that is expected before any label is held out.
+POWER = 2.0
 #: Standard deviation of the logarithm of the power around that expectation.
 SPREAD = 0.3
 #: How strongly the expected power rises where held-out labels look harder than the other points,
@@ -37,18 +40,23 @@ SURPRISE = 1e-4
 
 @dataclass(frozen=True)
 class Calibration:
-    """A map from a model's probabilities to calibrated ones: ``(1 - floor) p^power / Z + floor/C``.
+    """A map from a model's probabilities p to calibrated ones.
+
+    ``(1 - floor) s^power / Z + floor / C`` with ``s = max(p - background, LEFT p)``, Z the sum of
+    the powers over the C classes.
 
     Attributes
     ----------
     power : above 1 makes guesses more confident, below 1 less
     floor : share given to all classes alike, from 0 to below 1
+    background : what every class gets at nearly every point, whatever the labels nearby
     held_out : number of held-out labels that it was fitted to
     classes_seen : number of classes among them
     """
 
     power: float = POWER
     floor: float = 0.0
+    background: float = 0.0
     held_out: int = 0
     classes_seen: int = 0
 
@@ -61,15 +69,17 @@ class Calibration:
     def fit(cls, probabilities: Floats, held_out: Floats, codes: Ints) -> "Calibration":
         """Fit to what the model says about labels that it has not seen.
 
-        With q_b the probabilities to the power b, normalised, the floor is
-        ``e_b = FLOOR (1 - mean_x max_c q_b(x))`` over the points that are not labelled, and b is
-        the posterior mean, in the logarithm, under
+        The background is the `BACKGROUND` quantile, over the points that are not labelled, of the
+        smallest probability: near zero if there are many classes, large if a few classes have
+        several clusters each. With q_b what is left to the power b, normalised, the floor is
+        ``e_b = FLOOR (1 - mean_x max_c q_b(x))``, and b is the posterior mean, in the logarithm,
+        under
 
-            log b ~ Normal(log POWER + POWER_OF_CLASSES log(C/10) + HARDER r, SPREAD^2)
+            log b ~ Normal(log POWER + HARDER r, SPREAD^2)
             y_i   ~ (1 - e_b) q_b(i) + e_b / C
 
-        where r compares the mean confidence on these points with that on held-out labels. Labels
-        whose class has no other label say nothing about b and are left out.
+        where r is the logarithm of the mean confidence on these points, divided by that on the
+        held-out labels. Labels whose class has no other label say nothing about b and are left out.
 
         Parameters
         ----------
@@ -91,22 +101,20 @@ class Calibration:
             )
         n_classes = pool.shape[1]
         if n_classes < 2 or len(pool) == 0:
-            return cls(1.0, 0.0)
+            return cls(1.0)
         pool = pool[spread_evenly(len(pool), SAMPLE)]
+        background = float(np.quantile(pool.min(axis=1), BACKGROUND))
+        pool = without_background(pool, background)
         total = scores.sum(axis=1)
         known = total > 0
-        rows = scores[known] / total[known, None]
+        rows = without_background(scores[known] / total[known, None], background)
         answers = np.asarray(codes)[known]
         harder = 0.0
         if len(rows):
             harder = np.log(pool.max(axis=1).mean() / rows.max(axis=1).mean())
         counts = rows[np.arange(len(rows)), answers] > 0
         rows, answers = rows[counts], answers[counts]
-        centre = (
-            np.log(POWER)
-            + POWER_OF_CLASSES * np.log(n_classes / 10)
-            + HARDER * np.clip(harder, -HARDEST, HARDEST)
-        )
+        centre = np.log(POWER) + HARDER * np.clip(harder, -HARDEST, HARDEST)
         logs = np.log(POWERS)
         floors = np.array([FLOOR * (1 - to_power(pool, b).max(axis=1).mean()) for b in POWERS])
         posterior = -0.5 * ((logs - centre) / SPREAD) ** 2
@@ -118,6 +126,7 @@ class Calibration:
         return cls(
             float(np.exp(log_power)),
             float(np.interp(log_power, logs, floors)),
+            background,
             len(rows),
             len(np.unique(answers)),
         )
@@ -135,13 +144,20 @@ class Calibration:
         raw = _checked(probabilities)
         if raw.shape[1] < 2:
             return raw.copy()
-        result = (1 - self.floor) * to_power(raw, self.power) + self.floor / raw.shape[1]
+        sharpened = to_power(without_background(raw, self.background), self.power)
+        result = (1 - self.floor) * sharpened + self.floor / raw.shape[1]
         rows = np.arange(len(raw))
         best = np.argmax(raw, axis=1)
         # Rounding may make two nearly equal entries equal, and the first of them the largest.
         tied = rows[np.argmax(result, axis=1) != best]
         result[tied, best[tied]] = np.nextafter(result[tied].max(axis=1), 2.0)
         return result if keep is None else np.where(np.asarray(keep)[:, None], raw, result)
+
+
+def without_background(probabilities: Floats, background: float) -> Floats:
+    """Rows of ``max(p - background, LEFT p)``, divided by their sums; their order stays."""
+    left = np.maximum(probabilities - background, LEFT * probabilities)
+    return np.asarray(left / left.sum(axis=1, keepdims=True))
 
 
 def to_power(probabilities: Floats, power: float) -> Floats:
