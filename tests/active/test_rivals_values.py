@@ -9,7 +9,13 @@ from scipy.spatial.distance import cdist
 
 import poise
 from poise.active.acquisition import DiAL, DropQuery, ExpectedError, MaxHerding, UncertaintyHerding
-from poise.active.acquisition.hierarchical import Tree, best_pruning, cluster_errors, label_counts
+from poise.active.acquisition.hierarchical import (
+    Tree,
+    best_pruning,
+    cluster_errors,
+    cluster_tree,
+    label_counts,
+)
 from poise.errors import InputError
 
 GIVEN = [3, 50, 100]
@@ -222,6 +228,14 @@ class TestHierarchical:
         width = 1 / 10 + np.sqrt(0.16 / 10)
         assert error.tolist() == pytest.approx([1, 0.2, 1, 0])
         assert bound == pytest.approx([1, 0.2 + width, 0.5 + 0.1 + np.sqrt(0.25 / 10), 0.1])
+
+    def test_nodes_join_the_nearest_of_the_sample(self, blobs):
+        graph = blobs[0]
+        tree = cluster_tree(graph, 30, seed=0)
+        sample = np.sort(np.random.default_rng(0).choice(120, 30, replace=False))
+        expected = cdist(graph.features, graph.features[sample]).argmin(axis=1)
+        assert (tree.leaf == expected).all()
+        assert tree.sizes[-1] == 120
 
     def test_leaves_pure_clusters_alone(self):
         rng = np.random.default_rng(0)
