@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
+from poise import PWLL, WNLL, LaplaceLearning, PoissonLearning, ProperlyWeighted
 from poise.errors import InputError
 from poise.experiments.efficiency.calibration import expected_calibration_error, measure
 from poise.graph import Graph, knn_graph
@@ -191,9 +193,38 @@ def test_measure_looks_only_at_points_without_a_label():
     assert row.confidence == pytest.approx(2.5 / 3)
 
 
-def test_on_real_features_the_error_falls():
-    from sklearn.datasets import load_digits
+MODELS = [PWLL, LaplaceLearning, PoissonLearning, WNLL, ProperlyWeighted]
 
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("priors", [None, np.full(10, 0.1)], ids=["no priors", "priors"])
+def test_calibrated_classifiers_predict_the_same(model, priors):
+    X, digits = load_digits(return_X_y=True)
+    y = digits.copy()
+    y[60:] = -1
+    raw = model(k=10, class_priors=priors).fit(X[:500], y[:500])
+    fitted = model(k=10, class_priors=priors, calibrate=True).fit(X[:500], y[:500])
+    assert raw.calibration_ is None
+    assert fitted.calibration_.has_evidence
+    np.testing.assert_array_equal(fitted.transduction_, raw.transduction_)
+    np.testing.assert_array_equal(fitted.predict(X[500:600]), raw.predict(X[500:600]))
+    np.testing.assert_array_equal(
+        fitted.label_distributions_[:60], raw.label_distributions_[:60]
+    )  # labels are known
+    assert not np.allclose(fitted.predict_proba(X[500:600]), raw.predict_proba(X[500:600]))
+    np.testing.assert_allclose(fitted.predict_proba(X[500:600]).sum(axis=1), 1.0)
+
+
+def test_classifiers_can_be_calibrated_with_one_label():
+    X, _ = load_digits(return_X_y=True)
+    y = np.full(100, -1)
+    y[0] = 3
+    fitted = PWLL(k=10, calibrate=True).fit(X[:100], y)
+    assert not fitted.calibration_.has_evidence
+    np.testing.assert_array_equal(fitted.label_distributions_, 1.0)
+
+
+def test_on_real_features_the_error_falls():
     X, digits = load_digits(return_X_y=True)
     graph = knn_graph(X, 10)
     nodes = np.random.default_rng(0).choice(len(X), 60, replace=False)

@@ -15,7 +15,10 @@ from poise.errors import FeatureError, GraphError
 from poise.graph import Graph, knn_graph
 from poise.graph.features import check_features
 from poise.graph.kernel import KernelLike
-from poise.linalg.status import Bools, Floats
+from poise.linalg.status import Bools, Floats, Ints
+from poise.models.calibration import Calibration
+from poise.models.held_out import MOST as MOST_HELD_OUT
+from poise.models.held_out import held_out_by_refits, held_out_scores, spread_evenly
 from poise.models.labels import Labels
 from poise.models.laplace import laplace
 from poise.models.poisson import poisson
@@ -41,6 +44,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     class_priors : mapping of class to share, or array in the order of `classes_`, optional
         The shares that the classes are known to have. The predictions of the points fitted on then
         have these shares as closely as the scores allow (`poise.models.priors`).
+    calibrate : bool
+        Whether probabilities are fitted to labels held out (`poise.models.calibration`), so that
+        they say how often the prediction is right. Predictions stay the same; `fit` takes several
+        times as long.
 
     Attributes
     ----------
@@ -52,6 +59,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     reached_ : (n,) mask of the points in components that hold a label; the others get the most
         frequent class among the labels (or the one with the largest prior)
     log_class_weights_ : (C,) array, what `class_priors` add to the logarithms of the probabilities
+    calibration_ : Calibration or None; it may lack evidence (`has_evidence`) where labels are few
     n_features_in_ : int, where there are features
     """
 
@@ -62,11 +70,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
+        calibrate: bool = False,
     ) -> None:
         self.k = k
         self.metric = metric
         self.kernel = kernel
         self.class_priors = class_priors
+        self.calibrate = calibrate
 
     @abstractmethod
     def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
@@ -106,7 +116,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             match = predict_with_priors(result, priors)
             warn_if_missed(match, priors, self.classes_.tolist())
             self.log_class_weights_, self._fallback = match.log_weights, priors
+        self.calibration_: Calibration | None = None
         self.label_distributions_ = self._probabilities(self.scores_, self.reached_)
+        if self.calibrate:
+            self._calibrate(labels)
         self.transduction_ = self.classes_[np.argmax(self.label_distributions_, axis=1)]
         return self
 
@@ -154,7 +167,29 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _probabilities(self, scores: Floats, known: Bools) -> Floats:
         rows = normalise_scores(scores, known, self._fallback, self._unit)
-        return weighted(rows, self.log_class_weights_, known & scores.any(axis=1))
+        spoken_of = known & scores.any(axis=1)
+        rows = weighted(rows, self.log_class_weights_, spoken_of)
+        return rows if self.calibration_ is None else self.calibration_.apply(rows, ~spoken_of)
+
+    def _held_out(self, labels: Labels, chosen: Ints) -> Floats:
+        """Scores of labels by models that did not see them."""
+        return held_out_by_refits(
+            lambda fewer: self._model(self.graph_, fewer).scores, labels, chosen
+        )
+
+    def _calibrate(self, labels: Labels) -> None:
+        """Fit `calibration_` and apply it to all points but the labels, which are known."""
+        chosen = spread_evenly(len(labels), MOST_HELD_OUT)
+        scores = self._held_out(labels, chosen)
+        known = np.asarray(scores.any(axis=1))
+        held_out = np.where(known[:, None], self._probabilities(scores, known), 0.0)
+        labelled = np.zeros(self.graph_.n_nodes, dtype=bool)
+        labelled[labels.nodes] = True
+        raw = self.label_distributions_
+        pool = raw[self.reached_ & ~labelled]
+        self.calibration_ = Calibration.fit(pool, held_out, labels.codes[chosen])
+        keep = labelled | ~(self.reached_ & self.scores_.any(axis=1))
+        self.label_distributions_ = self.calibration_.apply(raw, keep)
 
     def _features(self, X: Any, *, reset: bool) -> Any:
         features = check_features(X, minimum=2 if reset else 1)
@@ -181,7 +216,7 @@ class PWLL(GraphClassifier):
         Decay of the scores away from the labels; 0 predicts best.
     shift : float > 0
         Smallest Poisson weight.
-    k, metric, kernel, class_priors
+    k, metric, kernel, class_priors, calibrate
         See `GraphClassifier`.
 
     See Also
@@ -216,13 +251,19 @@ class PWLL(GraphClassifier):
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
+        calibrate: bool = False,
     ) -> None:
-        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        super().__init__(
+            k=k, metric=metric, kernel=kernel, class_priors=class_priors, calibrate=calibrate
+        )
         self.tau = tau
         self.shift = shift
 
     def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
         return pwll(graph, labels, tau=self.tau, shift=self.shift)
+
+    def _held_out(self, labels: Labels, chosen: Ints) -> Floats:
+        return held_out_scores(self.graph_, labels, chosen, tau=self.tau, shift=self.shift)
 
 
 class LaplaceLearning(GraphClassifier):
@@ -232,7 +273,7 @@ class LaplaceLearning(GraphClassifier):
     ----------
     tau : float >= 0
         Decay of the scores away from the labels.
-    k, metric, kernel, class_priors
+    k, metric, kernel, class_priors, calibrate
         See `GraphClassifier`. With priors the degeneracy at low label rates mostly goes away.
 
     See Also
@@ -248,12 +289,18 @@ class LaplaceLearning(GraphClassifier):
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
+        calibrate: bool = False,
     ) -> None:
-        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        super().__init__(
+            k=k, metric=metric, kernel=kernel, class_priors=class_priors, calibrate=calibrate
+        )
         self.tau = tau
 
     def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
         return laplace(graph, labels, tau=self.tau)
+
+    def _held_out(self, labels: Labels, chosen: Ints) -> Floats:
+        return held_out_scores(self.graph_, labels, chosen, tau=self.tau, shift=None)
 
 
 class PoissonLearning(GraphClassifier):
@@ -261,7 +308,7 @@ class PoissonLearning(GraphClassifier):
 
     Parameters
     ----------
-    k, metric, kernel, class_priors
+    k, metric, kernel, class_priors, calibrate
         See `GraphClassifier`.
 
     See Also
@@ -280,7 +327,7 @@ class WNLL(GraphClassifier):
     ----------
     tau : float >= 0
         Decay of the scores away from the labels.
-    k, metric, kernel, class_priors
+    k, metric, kernel, class_priors, calibrate
         See `GraphClassifier`.
 
     See Also
@@ -296,8 +343,11 @@ class WNLL(GraphClassifier):
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
+        calibrate: bool = False,
     ) -> None:
-        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        super().__init__(
+            k=k, metric=metric, kernel=kernel, class_priors=class_priors, calibrate=calibrate
+        )
         self.tau = tau
 
     def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
@@ -313,7 +363,7 @@ class ProperlyWeighted(GraphClassifier):
         Exponent, largest weight and length of the weighting.
     tau : float >= 0
         Decay of the scores away from the labels.
-    k, metric, kernel, class_priors
+    k, metric, kernel, class_priors, calibrate
         See `GraphClassifier`. A graph to fit on must hold its features.
 
     See Also
@@ -332,8 +382,11 @@ class ProperlyWeighted(GraphClassifier):
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
+        calibrate: bool = False,
     ) -> None:
-        super().__init__(k=k, metric=metric, kernel=kernel, class_priors=class_priors)
+        super().__init__(
+            k=k, metric=metric, kernel=kernel, class_priors=class_priors, calibrate=calibrate
+        )
         self.alpha = alpha
         self.zeta = zeta
         self.radius = radius
