@@ -218,7 +218,9 @@ def agreement(queries: int = 45) -> None:
     for tau, shift in ((1e-3, 1e-5), (1e-6, 1e-5), (1e-9, 1e-5), (0.0, 1e-5), (1e-3, 0.1)):
         for name, (graph, y) in sets.items():
             start = {int(np.flatnonzero(y == c)[0]): int(c) for c in np.unique(y)}
-            norm = poise.Learner(graph, start, tau=tau, shift=shift, anticipate=False)
+            norm = poise.Learner(
+                graph, start, acquisition="norm", tau=tau, shift=shift, anticipate=False
+            )
             agreed = 0
             for _ in range(queries):
                 other = poise.Learner(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Section = Callable[[Report], Iterator[Row]]
     Rows = list[tuple[str, Row]]
 
-SECTIONS = ("agreement", "answers", "components", "speed", "scaling", "accuracy")
+SECTIONS = ("agreement", "answers", "components", "speed", "scaling", "parity")
 VOPT_SECTIONS = ("speed", "quality")
 ACQUISITION_SECTIONS = ("costs", "coverage", "batches")
 

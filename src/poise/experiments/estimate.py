@@ -77,11 +77,11 @@ def probe() -> float:
     X = rng.normal(size=(4_000, 10))
     graph = knn_graph(X, k=20)
     y = (X[:, 0] > 0).astype(np.int64)
-    simulate_many(graph, y, budget=1)
+    simulate_many(graph, y, acquisition="norm", budget=1)
     times = []
     for _ in range(3):
         before = time.perf_counter()
-        simulate_many(graph, y, budget=10, seeds=(0, 1, 2))
+        simulate_many(graph, y, acquisition="norm", budget=10, seeds=(0, 1, 2))
         times.append(time.perf_counter() - before)
     return min(times)
 

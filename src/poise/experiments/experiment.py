@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from poise import Dataset, acquisitions, load_dataset, policies, schedules
-from poise.active.acquisition import as_acquisition
+from poise.active.acquisition import as_acquisition, usual_tau
 from poise.active.policies import as_policy
 from poise.active.saved import describe
 from poise.active.schedules import as_schedule
@@ -35,15 +35,15 @@ class Method:
     ----------
     name : what records and the command line call it
     acquisition, policy : a name, a table ``{"name": ..., parameter: ...}``, or the thing itself
-    tau : a number, or a schedule in one of those ways
+    tau : a number, or a schedule in one of those ways; by default that of the acquisition
     model : "pwll", or "laplace" for plain Laplace learning
     title : what charts call it; the name by default
     group : which set of curves it belongs to
     """
 
     name: str
-    acquisition: Any = "norm"
-    tau: Any = 1e-3
+    acquisition: Any = "auto"
+    tau: Any = None
     policy: Any = "max"
     model: str = "pwll"
     title: str = ""
@@ -57,8 +57,10 @@ class Method:
             ("policy", policies, as_policy),
             ("tau", schedules, as_schedule),
         ):
-            made = resolve(_made(registry, getattr(self, setting), self.name))
-            object.__setattr__(self, setting, made)
+            given = getattr(self, setting)
+            if setting == "tau" and given is None:
+                given = usual_tau(self.acquisition)
+            object.__setattr__(self, setting, resolve(_made(registry, given, self.name)))
         if self.model not in CHOOSING_MODELS:
             raise InputError(
                 f"the model of {self.name} is {self.model!r}: questions are chosen in "

@@ -69,7 +69,7 @@ def measure(name: str, folder: Path) -> Cost:
     rng = np.random.default_rng(0)
     labels = {int(rng.choice(np.flatnonzero(codes == c))): int(c) for c in range(3)}
     # What is compiled or laid out at the first solve ever belongs to the graph.
-    Learner(graph, labels, anticipate=False).ask()
+    Learner(graph, labels, acquisition="norm", anticipate=False).ask()
     learner = Learner(graph, labels, acquisition=name, anticipate=False)
     before = time.perf_counter()
     learner._memory()

@@ -16,7 +16,7 @@ def answers(report: Callable[[int, int], None]) -> Iterator[Row]:
     X, digits = load("mnist_vae")
     graph = knn_graph(X, k=20)
     first = {int(np.flatnonzero(digits == c)[0]): int(c) for c in range(10)}
-    learner = Learner(graph, first)
+    learner = Learner(graph, first, acquisition="norm")
     took, waited = [], []
     for done in range(1, 11):
         node = int(learner.ask()[0])

@@ -28,7 +28,9 @@ def batches(report: Callable[[int, int], None]) -> Iterator[Row]:
     results = {}
     for done, (name, options) in enumerate(ways.items()):
         report(done, len(ways))
-        traces = simulate_many(graph, codes, seeds=SEEDS, budget=QUERIES, **options)
+        traces = simulate_many(
+            graph, codes, acquisition="norm", seeds=SEEDS, budget=QUERIES, **options
+        )
         accuracy = float(np.mean([trace.accuracy[-1] for trace in traces]))
         seconds = float(np.sum(traces[0].seconds)) / QUERIES
         results[name] = accuracy, seconds

@@ -24,7 +24,8 @@ def components(report: Callable[[int, int], None]) -> Iterator[Row]:
     together = knn_graph(cloud, k=20)
     times = {}
     for name, graph in (("apart", apart), ("together", together)):
-        learner = Learner(graph, {i: int(part[i]) for i in range(10)}, predict_tau=None)
+        first = {i: int(part[i]) for i in range(10)}
+        learner = Learner(graph, first, acquisition="norm", predict_tau=None)
         learner.prepare()
         took = []
         for done in range(1, QUERIES + 1):

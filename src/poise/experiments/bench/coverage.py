@@ -47,7 +47,7 @@ def coverage(report: Callable[[int, int], None]) -> Iterator[Row]:
 def _same(graph: Graph, codes: Ints, queries: int = 50) -> float:
     """Share of the questions of a `norm` session at which `coverage` would ask the same."""
     start = {int(np.flatnonzero(codes == c)[0]): int(c) for c in np.unique(codes)}
-    norm = Learner(graph, start, anticipate=False)
+    norm = Learner(graph, start, acquisition="norm", anticipate=False)
     agreed = 0
     for _ in range(queries):
         other = Learner(graph, norm.labels, acquisition="coverage", anticipate=False)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from poise.experiments.bench.accuracy import accuracy
 from poise.experiments.bench.agreement import agreement
 from poise.experiments.bench.answers import answers
 from poise.experiments.bench.components import components
+from poise.experiments.bench.parity import parity
 from poise.experiments.bench.row import Report, Row
 from poise.experiments.bench.scaling import scaling
 from poise.experiments.bench.speed import speed
@@ -17,5 +17,5 @@ SECTIONS: dict[str, Callable[[Report], Iterator[Row]]] = {
     "components": components,
     "speed": speed,
     "scaling": scaling,
-    "accuracy": accuracy,
+    "parity": parity,
 }

@@ -28,7 +28,7 @@ before = time.perf_counter()
 graph = poise.knn_graph(X, k=20)
 built = time.perf_counter()
 first = {int((y == c).argmax()): int(c) for c in range(3)}
-learner = poise.Learner(graph, first, predict_tau=None)
+learner = poise.Learner(graph, first, acquisition="norm", predict_tau=None)
 learner.prepare()
 seconds = []
 for _ in range(10):

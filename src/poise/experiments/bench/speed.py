@@ -26,11 +26,15 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
     initial = np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(3)])
     total, done = 3 * QUERIES, 0
     # What is compiled at the first solve ever is not part of a query.
-    Learner(graph, {int(i): int(codes[i]) for i in initial}).ask(2)
+    Learner(graph, {int(i): int(codes[i]) for i in initial}, acquisition="norm").ask(2)
     for tau, goal in ((1e-3, 6.0), (0.0, 5.0)):
         before = time.perf_counter()
         learner = Learner(
-            graph, {int(i): int(codes[i]) for i in initial}, tau=tau, predict_tau=None
+            graph,
+            {int(i): int(codes[i]) for i in initial},
+            acquisition="norm",
+            tau=tau,
+            predict_tau=None,
         )
         learner.prepare()
         set_up = time.perf_counter() - before
@@ -65,6 +69,7 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
     simulate_many(
         graph,
         codes,
+        acquisition="norm",
         seeds=range(TRIALS),
         budget=QUERIES,
         predict_tau=None,

@@ -34,7 +34,9 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     initial = np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(3)])
     labels = {int(i): int(codes[i]) for i in initial}
-    Learner(graph, labels).ask()  # what is compiled at the first solve ever is not part of it
+    Learner(
+        graph, labels, acquisition="norm"
+    ).ask()  # what is compiled at the first solve ever is not part of it
     total = 2 * QUERIES + PEER_QUERIES
     theirs = [_authors_query(graph, initial, rng)]
     report(1, total)

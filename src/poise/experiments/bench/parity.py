@@ -15,14 +15,22 @@ QUERIES = 100
 SEEDS = (2, 3, 5, 6)
 
 
-def accuracy(report: Callable[[int, int], None]) -> Iterator[Row]:
+def parity(report: Callable[[int, int], None]) -> Iterator[Row]:
     """PWLL accuracy on mnist_imb_vae after 100 queries, 4 trials, with and without decay of tau."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
     codes = digits % 3
     done, total = 0, 2 * len(SEEDS) * QUERIES
     for name, tau in (("norm", Constant(1e-3)), ("norm, tau -> 0", Geometric(K=30))):
-        traces = simulate_many(graph, codes, tau=tau, seeds=SEEDS, budget=QUERIES, clusters=digits)
+        traces = simulate_many(
+            graph,
+            codes,
+            acquisition="norm",
+            tau=tau,
+            seeds=SEEDS,
+            budget=QUERIES,
+            clusters=digits,
+        )
         theirs = []
         for trace in traces:
             peer = Peer(graph, trace.initial, codes, tau)
