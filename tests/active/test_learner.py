@@ -36,7 +36,7 @@ def test_scores_are_those_of_the_model(blobs):
     labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
     np.testing.assert_allclose(learner.scores, pwll(graph, labels, tau=1e-2).scores, atol=2e-6)
     predicted = pwll(graph, labels, tau=0.0)
-    np.testing.assert_allclose(learner.probabilities, predicted.probabilities, atol=2e-5)
+    np.testing.assert_allclose(learner.result.probabilities, predicted.probabilities, atol=2e-5)
     assert (learner.predictions == np.array(learner.classes)[predicted.codes]).all()
 
 
@@ -537,3 +537,46 @@ def test_a_question_chosen_elsewhere_is_a_question(blobs):
     with pytest.raises(NodeIndexError, match="cannot be asked about"):
         told.pend([7, 6])
     assert told.pending == (5, 6), "all or none"
+
+
+def test_probabilities_are_calibrated_and_keep_the_predictions(blobs):
+    graph, y = blobs
+    learner = poise.Learner(graph)
+    label_some(learner, y, 1)
+    assert not learner.calibration.has_evidence
+    label_some(learner, y, 19)
+    assert learner.calibration.has_evidence
+    probabilities = learner.probabilities
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert (np.array(learner.classes)[probabilities.argmax(axis=1)] == learner.predictions).all()
+    nodes = list(learner.labels)
+    assert (probabilities[nodes].max(axis=1) == 1.0).all()
+    learner.tell(
+        [i for i in range(40) if i not in nodes], ["class 0"] * len({*range(40)} - {*nodes})
+    )
+    assert learner.calibration.held_out > 20
+
+
+def test_advice_counts_surprises_and_what_the_second_half_changed(blobs):
+    graph, y = blobs
+    learner = poise.Learner(graph)
+    assert not learner.advice().stop
+    label_some(learner, y, 90)
+    advice = learner.advice()
+    assert advice.stop
+    assert "the last 45 answers changed" in advice.sentence
+    again = poise.Learner.from_json(graph, learner.to_json())
+    assert again.advice() == advice
+    learner.undo()
+    assert "44 answers" in learner.advice().reason or "45 answers" in learner.advice().reason
+
+
+def test_advice_to_go_on_where_answers_surprise(blobs):
+    graph, _ = blobs
+    learner = poise.Learner(graph)
+    rng = np.random.default_rng(0)
+    for _ in range(90):
+        (i,) = learner.ask()
+        learner.tell(i, str(rng.integers(3)))  # answers that follow from nothing
+    assert not learner.advice().stop
+    assert "Keep labelling" in learner.advice().sentence

@@ -2,10 +2,18 @@
 
 from types import SimpleNamespace
 
-from poise.active.acquisition import Acquisition, Margin, Norm, Random, acquisitions
+from poise.active.acquisition import (
+    Acquisition,
+    Auto,
+    Margin,
+    Norm,
+    Random,
+    acquisitions,
+    diffused,
+)
 from poise.active.learner import Learner
 from poise.active.policies import Max, Policy, policies
-from poise.active.schedules import Constant, Geometric, Joined, Schedule, schedules
+from poise.active.schedules import Constant, Geometric, Joined, Relative, Schedule, schedules
 from poise.active.session import Event
 from poise.active.simulate import Trace, simulate, simulate_many
 from poise.active.snapshot import Snapshot
@@ -23,6 +31,7 @@ register = SimpleNamespace(
 
 __all__ = [
     "Acquisition",
+    "Auto",
     "Constant",
     "Event",
     "Geometric",
@@ -33,10 +42,12 @@ __all__ = [
     "Norm",
     "Policy",
     "Random",
+    "Relative",
     "Schedule",
     "Snapshot",
     "Trace",
     "acquisitions",
+    "diffused",
     "policies",
     "register",
     "schedules",

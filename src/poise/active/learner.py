@@ -17,14 +17,17 @@ from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.active.memories import Memories
 from poise.active.policies import Policy, as_policy
 from poise.active.schedules import Schedule, as_schedule
-from poise.active.session import Event, Question, Session
+from poise.active.session import Event, Question, Session, unexpected
 from poise.active.snapshot import Snapshot
+from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.checks import decay, whole_number
 from poise.errors import GraphError, InputError, LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
+from poise.models.calibration import Calibration
 from poise.models.components import reached
 from poise.models.harmonic import Columns, Model, Problem, solve_problems
+from poise.models.held_out import MOST, held_out_scores, spread_evenly
 from poise.models.labels import Label, Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
@@ -119,6 +122,7 @@ class Learner:
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
         self._merged: tuple[tuple[int, Question], Beliefs] | None = None
+        self._calibrated: tuple[tuple[int, int], Calibration] | None = None
         self._memories = Memories()
         self._solving = threading.RLock()
 
@@ -244,8 +248,59 @@ class Learner:
 
     @property
     def probabilities(self) -> Floats:
-        """(n, C) class probabilities of every node, in the model that predicts."""
-        return self.result.probabilities
+        """(n, C) calibrated class probabilities of every node, in the model that predicts.
+
+        Before ``calibration.has_evidence`` they are no more than a guess: show no number.
+        """
+        result = self.result
+        known = ~result.reached
+        known[list(self._session.state.labels)] = True
+        return self.calibration.apply(result.probabilities, keep=known)
+
+    @property
+    def calibration(self) -> Calibration:
+        """What makes probabilities of the scores, fitted to labels left out one at a time."""
+        labels, result = self._labels(), self.result
+        if len(labels.classes) < 2:
+            return Calibration(1.0)
+        key = (self._session.version, len(labels))
+        if self._calibrated is None or self._calibrated[0] != key:
+            chosen = spread_evenly(len(labels), MOST)
+            held_out = held_out_scores(
+                self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
+            )
+            rest = result.reached.copy()
+            rest[labels.nodes] = False
+            fitted = Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
+            self._calibrated = key, fitted
+        return self._calibrated[1]
+
+    def advice(self) -> Advice:
+        """Whether more labels are worth it: one sentence, and its reason.
+
+        Compares the predictions with those that the first half of the answers give, one solve.
+        """
+        state = self._session.state
+        surprising = unexpected(self.events, state.labels, tuple(state.classes))
+        if not state.labels:
+            return advise([])
+        answered = list(state.labels)
+        half = dict.fromkeys(answered[: first_half(len(answered))])
+        early = replace(
+            state,
+            labels={node: state.labels[node] for node in half},
+            pending={},
+            own=(),
+            constrained=half,
+        )
+        before = np.zeros(self.graph.n_nodes, dtype=np.int64)
+        if half:
+            question = early.problem(self._predicting())
+            scores = merge(self._columns(question.problem), question, early).scores
+            before = np.argmax(scores, axis=1)
+        now = self.result
+        nodes = np.array(answered, dtype=np.int64)
+        return advise([checkpoint(now.probabilities, before, before, surprising, nodes)])
 
     @property
     def reached(self) -> Bools:
@@ -298,7 +353,6 @@ class Learner:
         settings, session = saved.load(graph, text, replacements)
         learner = cls(graph, **settings)
         learner._session = session
-        learner._merged = None
         return learner
 
     def _settings(self) -> dict[str, Any]:

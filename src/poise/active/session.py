@@ -328,5 +328,21 @@ class Session:
             yield as_node(node, self.n_nodes), as_label(label)
 
 
+def unexpected(
+    events: Iterable[Event], labels: Mapping[int, Label], classes: tuple[Label, ...]
+) -> list[bool]:
+    """For each label, in order, whether the model expected another class when it was asked.
+
+    What nobody guessed, such as the first answer, was not expected.
+    """
+    guesses: dict[int, Label] = {}
+    for event in events:
+        if event.kind == "ask" and event.guess:
+            best = int(np.argmax(event.guess))
+            if best < len(classes):
+                guesses[event.nodes[0]] = classes[best]
+    return [guesses.get(node) != label for node, label in labels.items()]
+
+
 def _sequence(nodes: Any) -> Iterable[Any]:
     return [nodes] if isinstance(nodes, (int, np.integer)) else nodes
