@@ -162,7 +162,7 @@ class TestAuto:
         assert asked.index(single) >= 3
 
     def test_explicit_tau_is_in_the_graph_s_own_units(self, blobs):
-        """A number or a schedule of one's own replaces the relative decay: the model is PWLL-tau."""
+        """A number or a schedule of one's own replaces the relative decay."""
         graph, y = blobs
         known = {0: int(y[0]), 50: int(y[50])}
         learner = poise.Learner(graph, known, tau=0.5)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ def bench(context: click.Context) -> None:
 
     \b
     Example:
+      poise bench accuracy --quick
       poise bench engine
       poise bench vopt
       poise bench acquisitions
@@ -56,6 +58,116 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
     from poise.experiments.bench.engine import SECTIONS as measured
 
     show(collect({name: measured[name] for name in sections or SECTIONS}), as_json)
+
+
+@bench.command()
+@click.option("--quick", is_flag=True, help="Five small sets, three trials: under 20 minutes.")
+@click.option("--sets", multiple=True, metavar="NAME", help="Only this data set; repeatable.")
+@click.option("--only", multiple=True, metavar="METHOD", help="Only this method; repeatable.")
+@click.option("--trials", type=click.IntRange(1, 100), help="Trials of each; 10 by default.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; one for each core by default.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("out/accuracy"),
+    show_default=True,
+    help="Folder of the records and the report.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def accuracy(
+    quick: bool,
+    sets: tuple[str, ...],
+    only: tuple[str, ...],
+    trials: int | None,
+    jobs: int | None,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Compare what poise knows after few labels with every rival.
+
+    A trial is a random 80% of a data set, at most 20,000 points, with a graph of its own, the same
+    for every method. Each method asks 100 questions from no label; accuracy is measured on the
+    rest at 5 to 100 labels, and so is the calibration of the probabilities. All sets take some
+    hours on two cores: what is finished is kept, and the same command goes on. Data sets are read
+    from the folder that the variable POISE_DATA names, or fetched.
+
+    \b
+    Example:
+      poise bench accuracy --quick
+      poise bench accuracy --sets digits --only auto --only norm --only random
+      poise bench accuracy -o results/accuracy
+    """
+    from poise.cli.progress import progress_bar, resumable
+    from poise.experiments.efficiency.bench import QUICK_POOLS, QUICK_TRIALS, TRIALS, Plan, run
+    from poise.experiments.efficiency.methods import METHODS
+    from poise.experiments.efficiency.report import write_report
+    from poise.experiments.efficiency.sets import POOLS
+    from poise.experiments.runner import cores
+    from poise.registry import known_name
+
+    for name in sets:
+        known_name("data set of this benchmark", name, POOLS)
+    for name in only:
+        known_name("method", name, METHODS)
+    plan = Plan(
+        output,
+        sets or (QUICK_POOLS if quick else tuple(POOLS)),
+        only or tuple(METHODS),
+        trials or (QUICK_TRIALS if quick else TRIALS),
+        jobs or cores(),
+    )
+    with resumable(), progress_bar("Starting") as begin:
+        run(plan, begin)
+    show_accuracy(output, as_json)
+    if not as_json:
+        click.echo(f"\nreport: {write_report(output, output / 'report').as_posix()}")
+
+
+def show_accuracy(folder: Path, as_json: bool) -> None:
+    """Print the areas, the goals and the calibration that are on record."""
+    from dataclasses import asdict
+
+    from poise.experiments.efficiency.bench import calibration_means, comparisons
+    from poise.experiments.efficiency.compare import verdicts
+
+    found, calibrated = comparisons(folder), calibration_means(folder)
+    goals = verdicts(found) if found else []
+    if as_json:
+        listed = {
+            "sets": [asdict(one) for one in found],
+            "goals": [asdict(one) for one in goals],
+            "calibration": [asdict(one) for one in calibrated],
+        }
+        click.echo(json.dumps(listed, indent=2))
+        return
+    table = new_table(
+        "Area under the accuracy curve", "auto", "best rival", "", "difference", "norm"
+    )
+    for one in found:
+        table.add_row(
+            one.set,
+            f"{one.areas['auto']:.3f}",
+            f"{one.areas[one.best]:.3f}",
+            one.best,
+            f"{100 * one.difference:+.1f} ({100 * one.low:+.1f} to {100 * one.high:+.1f})",
+            figure(one.areas.get("norm")),
+        )
+    print_table(table)
+    table = new_table("Goals", "measured", "")
+    for goal in goals:
+        table.add_row(goal.goal, goal.measured, "met" if goal.met else "missed")
+    print_table(table)
+    table = new_table("Calibration", "labels", "error", "goal", "right at 90% or more")
+    for mean in calibrated:
+        table.add_row(
+            mean.set,
+            str(mean.labels),
+            f"{100 * mean.error:.1f}%",
+            f"{100 * mean.goal:.0f}%" if mean.promised else "",
+            "" if mean.sure is None else f"{100 * mean.sure:.0f}%",
+        )
+    print_table(table)
 
 
 @bench.command()

@@ -1,0 +1,70 @@
+"""What the same labels say through different models: class probabilities of all points."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.experiments.efficiency.trials import BUDGETS, Trial
+from poise.linalg.status import Floats, Ints
+from poise.models.harmonic import Model, solve_problems
+from poise.models.result import normalise_scores
+
+#: Relative residual of columns that only say which class is largest.
+RTOL = 1e-5
+#: Inverse strength of the penalty of logistic regression, on features of mean square length 1.
+STRENGTH = 100.0
+
+#: (trial, labelled nodes, (n,) class codes, number of classes) -> (n, C) probabilities
+Predictor = Callable[[Trial, Ints, Ints, int], Floats]
+
+
+def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
+    """(n, C) probabilities of PWLL at each of `BUDGETS`, all solved in one pass."""
+    n_classes = int(codes.max()) + 1
+    problems, present = [], []
+    for budget in BUDGETS:
+        nodes = asked[:budget]
+        seen = np.unique(codes[nodes])
+        sources = tuple(tuple(nodes[codes[nodes] == c].tolist()) for c in seen)
+        problems.append(Model(rtol=RTOL).problem(sources))
+        present.append(seen)
+    curves = []
+    for budget, seen, columns in zip(
+        BUDGETS, present, solve_problems(trial.graph, problems), strict=True
+    ):
+        scores = np.zeros((trial.n_points, n_classes))
+        scores[:, seen] = columns.values
+        shares = np.bincount(codes[asked[:budget]], minlength=n_classes) / budget
+        everywhere = np.ones(trial.n_points, dtype=bool)
+        curves.append(normalise_scores(scores, everywhere, shares))
+    return curves
+
+
+def logistic(trial: Trial, nodes: Ints, codes: Ints, n_classes: int) -> Floats:
+    """Logistic regression on the features, which knows no graph."""
+    from sklearn.linear_model import LogisticRegression
+
+    probabilities = np.zeros((trial.n_points, n_classes))
+    answers = codes[nodes]
+    if len(np.unique(answers)) < 2:
+        probabilities[:, answers[0]] = 1.0
+        return probabilities
+    X = scaled(trial.X)
+    model = LogisticRegression(C=STRENGTH, max_iter=300).fit(X[nodes], answers)
+    probabilities[:, model.classes_] = model.predict_proba(X)
+    return probabilities
+
+
+def scaled(X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Features with mean 0 and mean square length 1."""
+    centred = X - X.mean(axis=0)
+    length = float(np.sqrt(np.mean(np.einsum("ij,ij->i", centred, centred))))
+    return np.asarray(centred / (length or 1.0), dtype=np.float32)
+
+
+def share_right(probabilities: Floats, codes: Ints, labelled: Ints) -> float:
+    """Share of the points without a label whose most likely class is right."""
+    rest = np.ones(len(codes), dtype=bool)
+    rest[labelled] = False
+    return float((probabilities.argmax(axis=1) == codes)[rest].mean()) if rest.any() else 1.0

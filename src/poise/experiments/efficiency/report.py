@@ -1,0 +1,156 @@
+"""The tables of `poise bench accuracy` as Markdown, and its curves as pictures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.experiments.efficiency.accuracy import LOGISTIC, accuracy_lines
+from poise.experiments.efficiency.bench import (
+    CalibrationMean,
+    calibration_means,
+    comparisons,
+)
+from poise.experiments.efficiency.compare import (
+    Comparison,
+    Verdict,
+    curves_by_set,
+    verdicts,
+)
+from poise.experiments.efficiency.methods import AUTO, METHODS
+from poise.experiments.efficiency.sets import POOLS, set_names
+from poise.experiments.efficiency.trials import BUDGETS
+from poise.experiments.figure_files import chart_file
+from poise.experiments.plots import Axis, Series, line_chart, percent, style_at
+from poise.experiments.summary import mean_band
+
+#: Methods that every picture shows, besides the best rival.
+SHOWN = (AUTO, "norm", "random", LOGISTIC)
+SEEN = {pool.name(g) for pool in POOLS.values() if pool.seen for g in pool.groupings}
+
+
+def write_report(folder: Path, target: Path) -> Path:
+    """Write ``label-efficiency.md`` and a picture of each set to `target`; returns the page."""
+    target.mkdir(parents=True, exist_ok=True)
+    found = comparisons(folder)
+    curves = curves_by_set(accuracy_lines(folder))
+    parts = []
+    for role in ("reporting", "tuning"):
+        names = set_names(role)
+        some = [one for one in found if one.set in names]
+        if some:
+            parts += [f"## The {role} sets\n", area_table(some), verdict_table(verdicts(some))]
+    parts += ["## Accuracy at each number of labels\n", budget_table(curves, found)]
+    calibrated = calibration_means(folder)
+    if calibrated:
+        parts += ["## Calibration\n", calibration_table(calibrated)]
+    parts.append("## Curves\n")
+    for one in found:
+        name = f"accuracy-{one.set}.svg"
+        (target / name).write_text(picture(one, curves[one.set]), encoding="utf-8")
+        parts.append(f"![Accuracy by number of labels on {one.set}]({name})\n")
+    page = target / "label-efficiency.md"
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page
+
+
+def area_table(found: Sequence[Comparison]) -> str:
+    """Mean area of every method on every set, the largest in bold, and the paired difference."""
+    methods = [m for m in (*METHODS, LOGISTIC) if any(m in one.areas for one in found)]
+    head = ["", *(_marked(one.set) for one in found)]
+    rows = []
+    for method in methods:
+        cells = []
+        for one in found:
+            value = one.areas.get(method)
+            best = value is not None and value == max(one.areas.values())
+            cells.append("" if value is None else f"**{value:.3f}**" if best else f"{value:.3f}")
+        rows.append([_title(method), *cells])
+    rows.append(["best rival", *(one.best for one in found)])
+    rows.append(
+        [
+            "auto minus it, points",
+            *(
+                f"{100 * one.difference:+.1f} ({100 * one.low:+.1f} to {100 * one.high:+.1f})"
+                for one in found
+            ),
+        ]
+    )
+    rows.append(["trials", *(str(one.trials) for one in found)])
+    return _table(head, rows)
+
+
+def verdict_table(found: Sequence[Verdict]) -> str:
+    """The goals, and what was measured."""
+    rows = [[one.goal, one.measured, "met" if one.met else "missed"] for one in found]
+    return _table(["goal", "measured", ""], rows)
+
+
+def budget_table(
+    curves: Mapping[str, Mapping[str, Mapping[int, NDArray[np.float64]]]],
+    found: Sequence[Comparison],
+) -> str:
+    """Mean accuracy of `auto`, its best rival and random labels at every budget."""
+    rows = []
+    for one in found:
+        for method in dict.fromkeys((AUTO, one.best, "random", LOGISTIC)):
+            if method in curves[one.set]:
+                mean = np.mean(list(curves[one.set][method].values()), axis=0)
+                rows.append(
+                    [_marked(one.set), _title(method), *(f"{100 * value:.1f}" for value in mean)]
+                )
+    return _table(["set", "method", *map(str, BUDGETS)], rows)
+
+
+def calibration_table(found: Sequence[CalibrationMean]) -> str:
+    """Calibration error and sure guesses by set and number of labels."""
+    rows = [
+        [
+            _marked(one.set),
+            str(one.labels),
+            f"{100 * one.error:.1f}%",
+            f"{100 * one.goal:.0f}%" if one.promised else "fewer than two labels per class",
+            "" if one.sure is None else f"{100 * one.sure:.0f}%",
+            ("met" if one.met else "missed") if one.promised else "",
+        ]
+        for one in found
+    ]
+    head = ["set", "labels", "calibration error", "goal", "right of those at 90% or more", ""]
+    return _table(head, rows)
+
+
+def picture(one: Comparison, curves: Mapping[str, Mapping[int, NDArray[np.float64]]]) -> str:
+    """Accuracy by number of labels on one set: `auto`, its best rival and the usual ones."""
+    shown = [m for m in dict.fromkeys((AUTO, one.best, *SHOWN)) if m in curves]
+    series = []
+    for method in shown:
+        band = mean_band(list(curves[method].values()))
+        series.append(
+            Series(_title(method), BUDGETS, band.mean, band.low, band.high, marked=BUDGETS)
+        )
+    lowest = min(float(np.min(np.asarray(s.y))) for s in series)
+    title = f"{one.set}: accuracy by number of labels"
+    chart = line_chart(
+        series,
+        title=title,
+        description=f"{one.trials} trials from no label; bands are 95% intervals of the mean.",
+        x=Axis("labels", 0, BUDGETS[-1]),
+        y=Axis("accuracy on the rest", np.floor(10 * lowest) / 10, 1.0, percent),
+    )
+    keys = [(s.name, style_at(place)) for place, s in enumerate(series)]
+    note = f"{one.trials} trials from no label; bands are 95% intervals of the mean."
+    return chart_file(title, keys, chart, note)
+
+
+def _title(method: str) -> str:
+    return f"random, {LOGISTIC}" if method == LOGISTIC else method
+
+
+def _marked(name: str) -> str:
+    return f"{name} (seen)" if name in SEEN else name
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
