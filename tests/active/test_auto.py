@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import poise
 from poise.active.acquisition import Auto, Diffused, Margin, diffused
-from poise.active.acquisition.auto import HALF, POWER, margins, worth
+from poise.active.acquisition.auto import margins, worth
 from poise.active.acquisition.walks import walk_ends, walk_means
 from poise.errors import InputError, UnknownNameError
 from poise.models.harmonic import Problem, decay_unit, solve_problems
@@ -111,7 +111,7 @@ class TestAuto:
         U[[0, 50, 100]] = 0
         P = transition(graph)
         reach = np.linalg.matrix_power(P, 2).sum(axis=0)
-        expected = P @ P @ U * reach ** (POWER * 3 / (3 + HALF)) * worth(graph, 3)
+        expected = P @ P @ U * reach ** (0.5 * 3 / (3 + 30)) * worth(graph, 3)
         np.testing.assert_allclose(Auto()(learner.snapshot()), expected, atol=1e-4)
 
     @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e4])

@@ -25,13 +25,16 @@ from poise.errors import GraphError, InputError, LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.calibration import Calibration
+from poise.models.combined import Combined, combine
 from poise.models.components import reached
 from poise.models.harmonic import Columns, Model, Problem, solve_problems
 from poise.models.held_out import MOST, held_out_scores, spread_evenly
 from poise.models.labels import Label, Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
+from poise.registry import known_name
 
+PREDICTORS = ("auto", "pwll")
 #: Solved problems kept: the open questions', the labels', the predicting model's, and that after
 #: a skip.
 KEPT = 4
@@ -64,6 +67,10 @@ class Learner:
     predict_tau : float or None
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
+    predictor : {"auto", "pwll"}
+        "auto" adds a linear model of the features to PWLL where that predicts more held-out labels,
+        see `poise.models.combined`; it costs some solves when predictions are read. "pwll" never
+        does. Where the graph has no features, or `predict_tau` is None, both are the same.
     shift : float or None
         Smallest Poisson weight; None leaves the weights away, which is plain Laplace learning.
     seeding : name or function, optional
@@ -97,6 +104,7 @@ class Learner:
         policy: Any = "max",
         tau: Any = None,
         predict_tau: float | None = 0.0,
+        predictor: str = "auto",
         shift: float | None = SHIFT,
         seeding: Any = None,
         n_seeding: int = 10,
@@ -114,6 +122,8 @@ class Learner:
         self.policy: Policy = as_policy(policy)
         self.tau: Schedule = as_schedule(usual_tau(self.acquisition) if tau is None else tau)
         self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
+        known_name("predictor", predictor, PREDICTORS)
+        self.predictor = predictor
         self.shift = shift
         self.seeding: Acquisition | None = None if seeding is None else as_acquisition(seeding)
         self.n_seeding = whole_number(n_seeding, "n_seeding", 1)
@@ -122,7 +132,8 @@ class Learner:
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
         self._merged: tuple[tuple[int, Question], Beliefs] | None = None
-        self._calibrated: tuple[tuple[int, int], Calibration] | None = None
+        self._combined: tuple[int, Combined] | None = None
+        self._calibrated: tuple[int, Calibration] | None = None
         self._memories = Memories()
         self._solving = threading.RLock()
 
@@ -260,19 +271,22 @@ class Learner:
     @property
     def calibration(self) -> Calibration:
         """What makes probabilities of the scores, fitted to labels left out one at a time."""
-        labels, result = self._labels(), self.result
+        labels, predicted = self._labels(), self._predicted
         if len(labels.classes) < 2:
             return Calibration(1.0)
-        key = (self._session.version, len(labels))
-        if self._calibrated is None or self._calibrated[0] != key:
-            chosen = spread_evenly(len(labels), MOST)
-            held_out = held_out_scores(
-                self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
-            )
-            rest = result.reached.copy()
+        if self._calibrated is None or self._calibrated[0] != self._session.version:
+            chosen = np.arange(len(labels))
+            held_out = predicted.held_out
+            if held_out is None:
+                chosen = spread_evenly(len(labels), MOST)
+                held_out = held_out_scores(
+                    self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
+                )
+            rest = predicted.result.reached.copy()
             rest[labels.nodes] = False
-            fitted = Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
-            self._calibrated = key, fitted
+            pool = predicted.result.probabilities[rest]
+            fitted = Calibration.fit(pool, held_out, labels.codes[chosen])
+            self._calibrated = self._session.version, fitted
         return self._calibrated[1]
 
     def advice(self) -> Advice:
@@ -298,7 +312,7 @@ class Learner:
             question = early.problem(self._predicting())
             scores = merge(self._columns(question.problem), question, early).scores
             before = np.argmax(scores, axis=1)
-        now = self.result
+        now = self._labelled_result(self._predicting())
         nodes = np.array(answered, dtype=np.int64)
         return advise([checkpoint(now.probabilities, before, before, surprising, nodes)])
 
@@ -310,7 +324,17 @@ class Learner:
     @property
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, with all that follows."""
-        return self._labelled_result(self._predicting())
+        return self._predicted.result
+
+    @property
+    def _predicted(self) -> Combined:
+        alone = self._labelled_result(self._predicting())
+        if self.predictor == "pwll" or self.predict_tau is None:
+            return Combined(alone)
+        if self._combined is None or self._combined[0] != self._session.version:
+            found = combine(self.graph, self._labels(), alone, self._predicting())
+            self._combined = self._session.version, found
+        return self._combined[1]
 
     @property
     def values(self) -> Floats:
@@ -362,6 +386,7 @@ class Learner:
             "policy": self.policy,
             "tau": self.tau,
             "predict_tau": self.predict_tau,
+            "predictor": self.predictor,
             "shift": self.shift,
             "seeding": self.seeding,
             "n_seeding": self.n_seeding,

@@ -62,6 +62,7 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
 
 @bench.command()
 @click.option("--quick", is_flag=True, help="Five small sets, three trials: under 20 minutes.")
+@click.option("--ablation", is_flag=True, help="Variants of auto instead of rivals.")
 @click.option("--sets", multiple=True, metavar="NAME", help="Only this data set; repeatable.")
 @click.option("--only", multiple=True, metavar="METHOD", help="Only this method; repeatable.")
 @click.option("--trials", type=click.IntRange(1, 100), help="Trials of each; 10 by default.")
@@ -77,6 +78,7 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def accuracy(
     quick: bool,
+    ablation: bool,
     sets: tuple[str, ...],
     only: tuple[str, ...],
     trials: int | None,
@@ -96,11 +98,11 @@ def accuracy(
     Example:
       poise bench accuracy --quick
       poise bench accuracy --sets digits --only auto --only norm --only random
-      poise bench accuracy -o results/accuracy
+      poise bench accuracy --quick --ablation -o out/ablation
     """
     from poise.cli.progress import progress_bar, resumable
     from poise.experiments.efficiency.bench import QUICK_POOLS, QUICK_TRIALS, TRIALS, Plan, run
-    from poise.experiments.efficiency.methods import METHODS
+    from poise.experiments.efficiency.methods import ABLATIONS, METHODS
     from poise.experiments.efficiency.report import write_report
     from poise.experiments.efficiency.sets import POOLS
     from poise.experiments.runner import cores
@@ -108,12 +110,13 @@ def accuracy(
 
     for name in sets:
         known_name("data set of this benchmark", name, POOLS)
+    methods = ABLATIONS if ablation else METHODS
     for name in only:
-        known_name("method", name, METHODS)
+        known_name("method", name, methods)
     plan = Plan(
         output,
         sets or (QUICK_POOLS if quick else tuple(POOLS)),
-        only or tuple(METHODS),
+        only or tuple(methods),
         trials or (QUICK_TRIALS if quick else TRIALS),
         jobs or cores(),
     )

@@ -1,6 +1,6 @@
 """What a model says about each label when that label is taken away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def held_out_by_refits(
     """
     chosen = spread_evenly(len(labels), MOST) if held_out is None else np.asarray(held_out)
     scores = np.zeros((len(chosen), len(labels.classes)))
-    for part in _parts(len(chosen), folds):
+    for part in dealt(len(chosen), folds):
         keep = np.ones(len(labels), dtype=bool)
         keep[chosen[part]] = False
         if keep.any():
@@ -117,7 +117,7 @@ def spread_evenly(count: int, most: int) -> Ints:
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(np.int64))
 
 
-def _parts(count: int, folds: int) -> Sequence[Ints]:
+def dealt(count: int, folds: int) -> list[Ints]:
     """Positions dealt out at random, always alike: neighbours in `nodes` may be alike."""
     order = np.random.default_rng(0).permutation(count)
     return [order[start::folds] for start in range(min(folds, count))]

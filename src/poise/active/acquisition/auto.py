@@ -9,15 +9,10 @@ from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.walks import walk_ends, walk_means
 from poise.active.schedules import Relative
 from poise.active.snapshot import Snapshot
+from poise.checks import decay, whole_number
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 
-#: Steps of the walks. The ablation is in docs/auto.md.
-STEPS = 2
-#: Labels at which the reach of a node counts for half of what it will in the end.
-HALF = 30
-#: Largest power of the reach.
-POWER = 0.5
 #: A component without a label competes for a question if it has about this share of the nodes
 #: that each label has to speak for.
 WORTH = 0.1
@@ -44,7 +39,22 @@ class Auto:
     are worth asking when they are not much smaller than what other labels speak for.
 
     Without any label the best connected region is asked first.
+
+    Parameters
+    ----------
+    steps : int
+        Steps of the walks.
+    power : float
+        Power of the reach that is approached with many labels; 0 leaves it out.
+    half : float
+        Labels at which half of that power is reached.
+
+    Nobody has to set them: docs/auto.md says what each of them is worth.
     """
+
+    steps: int = 2
+    power: float = 0.5
+    half: float = 30.0
 
     tau: ClassVar[Relative] = Relative(0.01)
     #: Values are differences of numbers of order 1: tighter solves choose the same questions.
@@ -53,9 +63,14 @@ class Auto:
     cost: ClassVar[str] = "one Poisson solve, one column per class, both loose"
     use: ClassVar[str] = "the default: few labels, any data, nothing to set"
 
+    def __post_init__(self) -> None:
+        whole_number(self.steps, "steps", 0)
+        decay(self.power, "power")
+        decay(self.half, "half")
+
     def start(self, graph: Graph, given: Ints, seed: int) -> Floats:
         """The reach of every node."""
-        return walk_ends(graph, STEPS)
+        return walk_ends(graph, self.steps)
 
     def advance(self, memory: Floats, node: int) -> Floats:
         return memory
@@ -64,9 +79,9 @@ class Auto:
         graph, reach = snapshot.graph, snapshot.memory
         m = snapshot.constrained.size
         if m == 0:
-            return walk_means(graph, walk_ends(graph, 2 * STEPS), STEPS) * worth(graph, m)
-        means = walk_means(graph, uncertainty(snapshot), STEPS)
-        listeners = reach ** (POWER * m / (m + HALF))
+            return walk_means(graph, walk_ends(graph, 2 * self.steps), self.steps) * worth(graph, m)
+        means = walk_means(graph, uncertainty(snapshot), self.steps)
+        listeners = reach ** (self.power * m / (m + self.half))
         return np.asarray(means * listeners * worth(graph, m))
 
 

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.experiments.efficiency.predictors import logistic, pwll_curve, share_right
+from poise.experiments.efficiency.methods import AUTO
+from poise.experiments.efficiency.predictors import (
+    combined_curve,
+    logistic,
+    pwll_curve,
+    share_right,
+)
 from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import BUDGETS, make_trial
 
 KEYS = ("set", "trial", "method", "predictor")
-PWLL, LOGISTIC = "pwll", "logistic regression"
+PWLL, COMBINED, LOGISTIC = "pwll", "combined", "logistic regression"
+#: Predictors in which a method is measured, besides PWLL.
+ALSO = {AUTO: (COMBINED, LOGISTIC), "random": (COMBINED, LOGISTIC)}
 DIGITS = 5
 
 
@@ -37,7 +45,7 @@ def missing_units(questions: Lines, lines: Lines) -> Iterator[Unit]:
     """What has been asked and not been measured, trial by trial."""
     place = {p.name(g): (p.dataset, g) for p in POOLS.values() for g in p.groupings}
     for row in sorted(questions, key=lambda row: (row["trial"], place[row["set"]][0])):
-        wanted = (PWLL, LOGISTIC) if row["method"] == "random" else (PWLL,)
+        wanted = (PWLL, *ALSO.get(row["method"], ()))
         left = tuple(p for p in wanted if (row["set"], row["trial"], row["method"], p) not in lines)
         if left and len(row["queries"]) >= BUDGETS[-1]:
             pool, grouping = place[row["set"]]
@@ -54,6 +62,8 @@ def measure_unit(unit: Unit) -> list[Row]:
     for predictor in unit.predictors:
         if predictor == PWLL:
             curve = pwll_curve(trial, asked, codes)
+        elif predictor == COMBINED:
+            curve = combined_curve(trial, asked, codes)
         else:
             curve = [logistic(trial, asked[:b], codes, n_classes) for b in BUDGETS]
         values = [

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.experiments.efficiency.accuracy import LOGISTIC, PWLL
-from poise.experiments.efficiency.methods import AUTO, METHODS
+from poise.experiments.efficiency.accuracy import COMBINED, LOGISTIC, PWLL
+from poise.experiments.efficiency.methods import AUTO
 from poise.experiments.efficiency.records import Row
 from poise.experiments.efficiency.trials import BUDGETS, area
 from poise.experiments.metrics import estimate
@@ -17,23 +17,31 @@ from poise.experiments.metrics import estimate
 #: logistic regression from `FROM` labels on.
 REACHES, SHORT, ABOVE_NORM, BELOW_LOGISTIC, FROM = 0.8, 0.015, 0.02, 0.01, 20
 
+#: What the tables call `auto` in the model that poise predicts with.
+PREDICTING = "auto, predicting"
+
 #: method -> trial -> (8,) accuracies at `BUDGETS`
 Curves = Mapping[str, Mapping[int, NDArray[np.float64]]]
 
 
 def curves_by_set(rows: Iterable[Row]) -> dict[str, dict[str, dict[int, NDArray[np.float64]]]]:
-    """Accuracies by set, method and trial: in PWLL, and random labels in logistic regression."""
+    """Accuracies by set, method and trial: in PWLL, and under names of their own in others."""
     found: dict[str, dict[str, dict[int, NDArray[np.float64]]]] = {}
     for row in rows:
-        if row["predictor"] == PWLL:
-            method = row["method"]
-        elif row["predictor"] == LOGISTIC and row["method"] == "random":
-            method = LOGISTIC
-        else:
+        method = row["method"] if row["predictor"] == PWLL else _named(row)
+        if method is None:
             continue
         trials = found.setdefault(row["set"], {}).setdefault(method, {})
         trials[row["trial"]] = np.array(row["accuracy"])
     return found
+
+
+def _named(row: Row) -> str | None:
+    """What the tables call a method in another predictor than PWLL, None if they leave it out."""
+    return {
+        ("random", LOGISTIC): LOGISTIC,
+        (AUTO, COMBINED): PREDICTING,
+    }.get((row["method"], row["predictor"]))
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class Comparison:
     best : the rival of largest mean area
     difference, low, high : mean of `auto` minus best over trials and its 95% t-interval
     above_norm : points of area above `norm`
-    above_logistic : points of area above random labels with logistic regression
+    above_logistic : the same of the whole, questions and predictor, above random labels with
+        logistic regression
     worst_against_logistic : smallest difference of means to that, from `FROM` labels on
     """
 
@@ -72,7 +81,7 @@ def compare(name: str, curves: Curves) -> Comparison | None:
     """The comparison on one set; None while a method has no trial."""
     ours = curves.get(AUTO, {})
     common = set(ours).intersection(*(set(trials) for trials in curves.values()))
-    rivals = [m for m in curves if m in METHODS and m != AUTO]
+    rivals = [m for m in curves if m not in (AUTO, PREDICTING, LOGISTIC)]
     if not common or not rivals:
         return None
     trials = sorted(common)
@@ -82,8 +91,10 @@ def compare(name: str, curves: Curves) -> Comparison | None:
     gap = estimate(areas[AUTO] - areas[best])
     mean_curve = {m: np.mean([curves[m][t] for t in trials], axis=0) for m in curves}
     late = np.array(BUDGETS) >= FROM
+    # Against another model, what poise predicts with counts.
+    whole = PREDICTING if PREDICTING in curves else AUTO
     against = (
-        float((mean_curve[AUTO] - mean_curve[LOGISTIC])[late].min())
+        float((mean_curve[whole] - mean_curve[LOGISTIC])[late].min())
         if LOGISTIC in curves
         else float("nan")
     )
@@ -96,7 +107,7 @@ def compare(name: str, curves: Curves) -> Comparison | None:
         gap.low,
         gap.high,
         means[AUTO] - means.get("norm", float("nan")),
-        means[AUTO] - means.get(LOGISTIC, float("nan")),
+        means[whole] - means.get(LOGISTIC, float("nan")),
         against,
     )
 

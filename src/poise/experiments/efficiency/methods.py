@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from poise import Geometric, Learner
+from poise import Geometric, Learner, Relative, diffused
+from poise.active.acquisition import Auto
 from poise.experiments.efficiency.trials import Trial
 from poise.linalg.status import Ints
 
@@ -56,6 +57,29 @@ METHODS: dict[str, Method] = {
         Method("badge", "badge", 0.0),
         Method("dial", "dial", 0.0),
         Method("vopt", "vopt", blind=True),
+    )
+}
+
+
+#: `auto` with one ingredient left out or changed: what each is worth.
+ABLATIONS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        METHODS[AUTO],
+        Method("no walk", Auto(steps=0)),
+        Method("walk of 1", Auto(steps=1)),
+        Method("walk of 4", Auto(steps=4)),
+        Method("no reach", Auto(power=0.0)),
+        Method("reach at once", Auto(half=0.0)),
+        Method("reach to the power 1", Auto(power=1.0)),
+        Method("no decay", Auto(), 0.0),
+        Method("decay 0.001 of the unit", Auto(), Relative(1e-3)),
+        Method("decay 0.1 of the unit", Auto(), Relative(0.1)),
+        Method("decay 0.001, absolute", Auto(), 1e-3),
+        Method("falling absolute decay", Auto(), Geometric()),
+        METHODS["norm"],
+        Method("diffused norm", diffused("norm"), 1e-3),
+        Method("diffused coverage", diffused("coverage"), blind=True),
     )
 }
 

@@ -1,12 +1,12 @@
 """What the same labels say through different models: class probabilities of all points."""
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 from poise.linalg.status import Floats, Ints
+from poise.models import Labels, models
+from poise.models.combined import combine
 from poise.models.harmonic import Model, solve_problems
 from poise.models.result import normalise_scores
 
@@ -14,9 +14,6 @@ from poise.models.result import normalise_scores
 RTOL = 1e-5
 #: Inverse strength of the penalty of logistic regression, on features of mean square length 1.
 STRENGTH = 100.0
-
-#: (trial, labelled nodes, (n,) class codes, number of classes) -> (n, C) probabilities
-Predictor = Callable[[Trial, Ints, Ints, int], Floats]
 
 
 def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
@@ -38,6 +35,20 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
         shares = np.bincount(codes[asked[:budget]], minlength=n_classes) / budget
         everywhere = np.ones(trial.n_points, dtype=bool)
         curves.append(normalise_scores(scores, everywhere, shares))
+    return curves
+
+
+def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
+    """(n, C) probabilities of what poise predicts by default at each of `BUDGETS`."""
+    n_classes = int(codes.max()) + 1
+    curves = []
+    for budget in BUDGETS:
+        labels = Labels.of({int(i): int(codes[i]) for i in asked[:budget]}, trial.n_points)
+        alone = models.factory("pwll")(trial.graph, labels)
+        found = combine(trial.graph, labels, alone, Model()).result
+        probabilities = np.zeros((trial.n_points, n_classes))
+        probabilities[:, np.array(labels.classes, dtype=np.int64)] = found.probabilities
+        curves.append(probabilities)
     return curves
 
 

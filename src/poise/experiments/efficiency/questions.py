@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from poise.experiments.efficiency.methods import METHODS, ask_all
+from poise.experiments.efficiency.methods import ABLATIONS, METHODS, ask_all
 from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import make_trial
@@ -50,7 +50,7 @@ def missing_units(
 
 def ask_unit(unit: Unit) -> list[Row]:
     """Ask a unit's questions: one row for each grouping."""
-    trial, method = make_trial(unit.pool, unit.trial), METHODS[unit.method]
+    trial, method = make_trial(unit.pool, unit.trial), (METHODS | ABLATIONS)[unit.method]
     rows: list[Row] = []
     asked: list[int] = []
     for grouping in unit.groupings:

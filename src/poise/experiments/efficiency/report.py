@@ -13,12 +13,13 @@ from poise.experiments.efficiency.bench import (
     comparisons,
 )
 from poise.experiments.efficiency.compare import (
+    PREDICTING,
     Comparison,
     Verdict,
     curves_by_set,
     verdicts,
 )
-from poise.experiments.efficiency.methods import AUTO, METHODS
+from poise.experiments.efficiency.methods import ABLATIONS, AUTO, METHODS
 from poise.experiments.efficiency.sets import POOLS, set_names
 from poise.experiments.efficiency.trials import BUDGETS
 from poise.experiments.figure_files import chart_file
@@ -26,7 +27,7 @@ from poise.experiments.plots import Axis, Series, line_chart, percent, style_at
 from poise.experiments.summary import mean_band
 
 #: Methods that every picture shows, besides the best rival.
-SHOWN = (AUTO, "norm", "random", LOGISTIC)
+SHOWN = (PREDICTING, "norm", "random", LOGISTIC)
 SEEN = {pool.name(g) for pool in POOLS.values() if pool.seen for g in pool.groupings}
 
 
@@ -57,7 +58,8 @@ def write_report(folder: Path, target: Path) -> Path:
 
 def area_table(found: Sequence[Comparison]) -> str:
     """Mean area of every method on every set, the largest in bold, and the paired difference."""
-    methods = [m for m in (*METHODS, LOGISTIC) if any(m in one.areas for one in found)]
+    known = (AUTO, PREDICTING, *METHODS, *ABLATIONS, LOGISTIC)
+    methods = [m for m in dict.fromkeys(known) if any(m in one.areas for one in found)]
     head = ["", *(_marked(one.set) for one in found)]
     rows = []
     for method in methods:
@@ -94,7 +96,7 @@ def budget_table(
     """Mean accuracy of `auto`, its best rival and random labels at every budget."""
     rows = []
     for one in found:
-        for method in dict.fromkeys((AUTO, one.best, "random", LOGISTIC)):
+        for method in dict.fromkeys((AUTO, PREDICTING, one.best, "random", LOGISTIC)):
             if method in curves[one.set]:
                 mean = np.mean(list(curves[one.set][method].values()), axis=0)
                 rows.append(

@@ -1,0 +1,144 @@
+"""PWLL, and a linear model of the features that learns from it, where that predicts better.
+
+A graph of neighbours knows what is near; a linear model of the features knows what classes have in
+common. Neither is better everywhere, so held-out labels decide: where the two together predict more
+of them than PWLL alone, they are the predicting model. docs/decisions/predictor.md has the figures.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poise.graph import Graph
+from poise.linalg.status import Floats, Ints
+from poise.models.components import reached
+from poise.models.harmonic import Model, solve_problems
+from poise.models.held_out import dealt, spread_evenly
+from poise.models.labels import Labels
+from poise.models.result import ScoreResult, normalise_scores
+
+#: Labels below which held-out ones say too little to decide.
+LEAST = 20
+#: Parts that the labels are dealt into, each held out once.
+FOLDS = 5
+#: Share of each predicted class, the surest, that the linear model learns from; points in all.
+SURE, POINTS = 0.5, 1_500
+#: Dimensions of the features at most, and the inverse strength of the penalty when their mean
+#: square length is 1.
+DIMENSIONS, STRENGTH = 100, 10.0
+#: Added to a probability of PWLL before it multiplies: it may be more wrong than it says.
+DOUBT = 1e-3
+#: Relative residual of solves of which only the largest class is used.
+RTOL = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """What is predicted.
+
+    Attributes
+    ----------
+    result : scores of PWLL, or products of its probabilities and the linear model's
+    held_out : (m, C) the same of each label by models that had not seen it; None for PWLL alone
+    """
+
+    result: ScoreResult
+    held_out: Floats | None = None
+
+
+def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> Combined:
+    """PWLL `alone`, or together with a linear model if that predicts more held-out labels.
+
+    The labels are dealt into `FOLDS` parts. For each, PWLL is fitted to the others, logistic
+    regression to the classes that PWLL is surest of, and their probabilities are multiplied. The
+    product is used if it is right on more held-out labels than PWLL.
+
+    Without features, with one class or fewer than `LEAST` labels, PWLL stays alone.
+
+    Parameters
+    ----------
+    alone : what `model` says with all labels
+    model : the member of the PWLL family that predicts
+    """
+    if graph.features is None or np.unique(labels.codes).size < 2 or len(labels) < LEAST:
+        return Combined(alone)
+    X = linear_features(graph.features)
+    parts = dealt(len(labels), FOLDS)
+    fewer = [_without(labels, part) for part in parts]
+    loose = Model(model.tau, model.shift, model.relative, RTOL)
+    problems = [
+        loose.problem(tuple(tuple(nodes.tolist()) for nodes in some.by_class)) for some in fewer
+    ]
+    held_out = np.zeros((len(labels), len(labels.classes)))
+    gained = 0
+    for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
+        known, shares = reached(graph, some.nodes), some.counts / len(some)
+        graph_alone = normalise_scores(columns.values, known, shares)
+        product = _product(graph_alone, X, some)
+        nodes, truth = labels.nodes[part], labels.codes[part]
+        held_out[part] = product[nodes]
+        right_before = graph_alone[nodes].argmax(axis=1) == truth
+        gained += int((product[nodes].argmax(axis=1) == truth).sum() - right_before.sum())
+    if gained <= 0:
+        return Combined(alone)
+    scores = _product(alone.probabilities, X, labels)
+    scores[labels.nodes] = labels.one_hot
+    together = ScoreResult(scores, labels.classes, alone.reached, alone.fallback, alone.weights)
+    return Combined(together, held_out)
+
+
+def linear_features(features: Any) -> Any:
+    """Centred features of mean square length 1 and few dimensions, for a linear model."""
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    if not isinstance(features, np.ndarray):
+        d = min(DIMENSIONS, min(features.shape) - 1)
+        return features if d < 1 else TruncatedSVD(d, random_state=0).fit_transform(features)
+    X = np.asarray(features, dtype=np.float64)
+    if min(X.shape) > DIMENSIONS:
+        X = PCA(DIMENSIONS, svd_solver="covariance_eigh").fit_transform(X)
+    else:
+        X = X - X.mean(axis=0)
+    length = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))
+    return X / (length or 1.0)
+
+
+def _without(labels: Labels, part: Ints) -> Labels:
+    keep = np.ones(len(labels), dtype=bool)
+    keep[part] = False
+    return Labels(labels.nodes[keep], labels.codes[keep], labels.classes)
+
+
+def _product(graph_alone: Floats, X: Any, labels: Labels) -> Floats:
+    """(n, C) probabilities of PWLL times those of logistic regression fitted to its surest."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    guess = graph_alone.argmax(axis=1)
+    guess[labels.nodes] = labels.codes
+    taught = np.union1d(surest(graph_alone, guess), labels.nodes)
+    with warnings.catch_warnings():
+        # Steps are few on purpose; many classes with few points each are no regression.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        linear = LogisticRegression(C=STRENGTH, max_iter=100).fit(X[taught], guess[taught])
+    probabilities = np.zeros_like(graph_alone)
+    probabilities[:, linear.classes_] = linear.predict_proba(X)
+    product = probabilities * (graph_alone + DOUBT)
+    return np.asarray(product / product.sum(axis=1, keepdims=True))
+
+
+def surest(probabilities: Floats, guess: Ints) -> Ints:
+    """The surest share of the points of each guessed class, thinned out evenly to `POINTS`."""
+    two = np.partition(probabilities, -2, axis=1)[:, -2:]
+    margin = two[:, 1] - two[:, 0]
+    chosen = []
+    for c in np.unique(guess):
+        members = np.flatnonzero(guess == c)
+        best = members[np.argsort(-margin[members], kind="stable")]
+        best = np.sort(best[: max(1, int(SURE * len(members)))])
+        most = max(3, round(POINTS * len(members) / len(guess)))
+        chosen.append(best[spread_evenly(len(best), most)])
+    return np.concatenate(chosen)
