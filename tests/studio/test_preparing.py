@@ -102,6 +102,57 @@ def test_other_items_another_embedding_another_k(tmp_path, work, monkeypatch):
     assert work == []
 
 
+def test_new_projects_and_texts_compared_by_angle(tmp_path):
+    _, graph = prepared(vectors(), tmp_path / "v", k=None)
+    assert (graph.construction.k, graph.construction.metric) == (10, "euclidean")
+    texts = Catalogue(
+        "t",
+        "text",
+        tuple("abcdef"),
+        [f"{word} word {word}" for word in ["ab", "cd", "ef", "ab", "cd", "xy"]],
+    )
+    _, graph = prepared(texts, tmp_path / "t", k=None)
+    assert (graph.construction.k, graph.construction.metric) == (5, "cosine")
+    about = read_about(tmp_path / "t")
+    assert (about["k"], about["metric"]) == (5, "cosine")
+
+
+def without(folder, *names):
+    """Take lines out of project.toml: it looks as an earlier version wrote it."""
+    path = folder / "project.toml"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if line.split(" ")[0] not in names))
+
+
+def test_a_graph_of_an_earlier_version_stays(tmp_path, work):
+    """It had another number of neighbours, and compared texts by their distance."""
+    words = [
+        f"{a} {b}" for a in ["red", "green", "blue"] for b in ["cat", "dog", "cow", "hen", "fox"]
+    ]
+    texts = Catalogue("t", "text", tuple(words), words)
+    features, _ = prepared(texts, tmp_path, k=3)
+    before = poise.knn_graph(features, k=3)
+    preparing._keep_graph(tmp_path / "graph.npz", before)
+    about = read_about(tmp_path) | {"graph": before.fingerprint}
+    preparing._write_about(tmp_path, about)
+    without(tmp_path, "metric", "items")
+    work.clear()
+    for _ in range(2):
+        _, graph = prepared(texts, tmp_path, k=None)
+        assert work == []
+        assert graph.fingerprint == before.fingerprint
+    more = Catalogue("t", "text", (*words, "new"), [*words, "red cat dog"])
+    _, graph = prepared(more, tmp_path, k=None)
+    assert (graph.construction.k, graph.construction.metric) == (3, "euclidean")
+    _, graph = prepared(more, tmp_path, k=4)
+    assert graph.construction.k == 4, "what somebody says counts"
+
+
+def test_few_neighbours_for_want_of_items_are_not_kept(tmp_path):
+    assert prepared(vectors(n=5), tmp_path, k=None)[1].construction.k == 4
+    assert prepared(vectors(n=40), tmp_path, k=None)[1].construction.k == 10
+
+
 def test_contents_that_change_behind_their_keys(tmp_path, work):
     path = tmp_path / "t.csv"
     for words in ("one two three four", "one two three five"):

@@ -13,6 +13,7 @@ from poise.studio import asker, question
 from poise.studio.asker import NEW_CLASS, NO_ANSWER
 from poise.studio.events import Event
 from poise.studio.state import StaleError
+from poise.studio.store import EventStore
 
 
 def learned(project):
@@ -271,6 +272,66 @@ def test_settings_change_what_is_asked_and_stay(tmp_path):
     assert repr(again.asker.learner.acquisition).lower().startswith("random")
     assert again.state.settings["only"] == allowed
     again.close()
+
+
+def acquisition(project):
+    """What the model asks by, and the decay after 30 answers."""
+    learner = project.asker.learner
+    return type(learner.acquisition).__name__, learner.tau(30)
+
+
+def test_a_new_project_asks_by_auto_and_writes_it_down(tmp_path):
+    project = make_project(tmp_path)
+    assert acquisition(project) == ("Auto", 0.01)
+    (first,) = project.store.events()
+    assert first.data == {"name": "acquisition", "value": "auto"}
+    project.close()
+    again = make_project(tmp_path)
+    assert len(again.store.events()) == 1, "once"
+    again.close()
+
+
+def earlier_log(folder, *events):
+    """A log of a version that asked by norm and did not say so."""
+    store = EventStore(folder / "crowds.poise" / "events.db")
+    store.append(Event("class", {"name": "left"}), *events)
+    store.close()
+
+
+def test_an_earlier_project_with_answers_goes_on_as_it_began(tmp_path):
+    asked_first = Event("ask", {"item": "item3"})
+    answered = Event("label", {"items": ["item3"], "label": "left", "via": "question"})
+    earlier_log(tmp_path, asked_first, answered, Event("ask", {"item": "item40"}))
+    project = make_project(tmp_path)
+    assert len(project.store.events()) == 4, "nothing is added"
+    assert project.state.settings["acquisition"] == "norm"
+    assert acquisition(project) == ("Norm", 0.0), "tau falls, and is 0 in the end"
+    assert asked(project) == "item40"
+    project.record(Event("setting", {"name": "acquisition", "value": "auto"}))
+    project.close()
+    again = make_project(tmp_path)
+    assert acquisition(again) == ("Auto", 0.01)
+    again.close()
+
+
+def test_an_earlier_project_without_answers_begins_anew(tmp_path):
+    earlier_log(tmp_path)
+    project = make_project(tmp_path)
+    assert acquisition(project) == ("Auto", 0.01)
+    project.close()
+
+
+def test_what_somebody_chose_before_the_first_answer_stays(tmp_path):
+    earlier_log(tmp_path, Event("setting", {"name": "acquisition", "value": "norm"}))
+    project = make_project(tmp_path)
+    assert acquisition(project) == ("Norm", 0.0)
+    assert project.wait("", 30).node >= 0, "the first question needs no label"
+    project.close()
+
+
+def test_a_decay_of_one_s_own(project):
+    project.record(Event("setting", {"name": "tau", "value": 0.5}))
+    assert project.asker.do(lambda learner: learner.tau(30)).result(30) == 0.5
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,17 @@ from statistics import median
 from typing import Any, TypeVar
 
 from poise import Graph, Learner
-from poise.active.schedules import as_schedule
+from poise.active.acquisition.registry import as_acquisition
 from poise.errors import NodeIndexError, PoiseError
 from poise.linalg.warm_up import is_warming_up
 from poise.studio.question import Features, Question, ask, ask_about
+from poise.studio.settings import DEFAULTS
 
-#: How the first questions are chosen while nothing is labelled: the middles of crowds.
-SEEDING = "typicality"
+#: How the first question is chosen where the acquisition cannot choose without labels: the middle
+#: of a crowd. And the acquisitions that can.
+SEEDING, SELF_SEEDING = "typicality", frozenset({"auto"})
+#: Decay for acquisitions that have none of their own: the paper's, which falls with the answers.
+DECAY = "geometric"
 #: Seconds of a solve from which on questions are asked ahead: people may be as quick. With so many
 #: items that is known before the first solve, which takes longest.
 SLOW, LARGE = 0.25, 200_000
@@ -53,26 +57,28 @@ class Setup:
     labels : node -> class, in the order in which they were answered
     classes : all of them, in their order
     excluded, skipped : nodes that are not asked, for ever or for a while
-    acquisition, tau : as for `Learner`; tau None is the paper's schedule
+    acquisition, tau : as for `Learner`; tau None is the acquisition's own decay, or `DECAY`
     """
 
     labels: Mapping[int, str] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     excluded: frozenset[int] = frozenset()
     skipped: frozenset[int] = frozenset()
-    acquisition: str = "norm"
+    acquisition: str = str(DEFAULTS["acquisition"])
     tau: float | None = None
 
     def learner(self, graph: Graph, seed: int) -> Learner:
         """A new learner that stands there."""
+        acquisition = as_acquisition(self.acquisition)
         learner = Learner(
             graph,
-            acquisition=self.acquisition,
-            tau=as_schedule("geometric" if self.tau is None else self.tau),
-            seeding=SEEDING,
+            acquisition=acquisition,
+            tau=getattr(acquisition, "tau", DECAY) if self.tau is None else self.tau,
+            seeding=None if self.acquisition in SELF_SEEDING else SEEDING,
             n_seeding=1,
             seed=seed,
             classes=self.classes,
+            predictor="pwll",  # people wait for it: the kernel model would take seconds
         )
         if self.labels:
             # Told, not given: tau falls with the number of answers.

@@ -40,7 +40,7 @@ class Source:
     label_column: str | None = None
     use_labels: bool = True
     embedding: str | None = None
-    k: int = 20
+    k: int | None = None
     classes: tuple[str, ...] = ()
     labels: Path | None = None
     settings: dict[str, Any] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Source:
             about.get("label_column"),
             bool(about.get("use_labels", True)),
             about.get("embedding"),
-            int(about.get("k", 20)),
+            about.get("k"),
         )
 
     def check(self) -> None:

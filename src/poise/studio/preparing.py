@@ -24,10 +24,16 @@ from poise.studio.reading import DAMAGED, Pixels, clean, keep_whole, said
 
 #: Numbers an item from which on principal components are taken.
 MANY = 128
+#: Neighbours of an item, when nobody said how many.
+NEIGHBOURS = 10
+#: Embeddings whose vectors differ in direction: compared by the angle, the others by the distance.
+BY_ANGLE = frozenset({"image-encoder", "text-encoder", "tfidf"})
 #: Embeddings for which the small grey copies of image files are enough.
 OF_PIXELS = frozenset({"raw", "pca", "hog", "vae"})
 #: Embeddings so quick that the cache for all projects is not worth its room.
 QUICK = frozenset({"raw", "pca", "tfidf"})
+
+EUCLIDEAN = "euclidean"
 
 #: Begins a step: name -> report(done, total).
 Begin = Callable[[str], Callable[[int, int], None]]
@@ -39,7 +45,7 @@ def prepare(
     folder: Path,
     *,
     embedding: str | None,
-    k: int,
+    k: int | None,
     begin: Begin,
     about: Mapping[str, str | int] | None = None,
 ) -> tuple[Features, Graph]:
@@ -49,7 +55,9 @@ def prepare(
     ----------
     folder : of the project
     embedding : raw, pca, tfidf, ...; by the kind of the items if None
-    k : neighbours of an item; all others if there are fewer
+    k : neighbours of an item; all others if there are fewer. None: as many as the project has
+        already, so that a new default never changes the graph under somebody's answers, else
+        `NEIGHBOURS`
     about : what else ``project.toml`` is to say
 
     Returns
@@ -62,16 +70,19 @@ def prepare(
         raise InputError(f"{catalogue.name} has {n} items: three or more are needed")
     name = embedding or suited(catalogue)
     embeddings.factory(name)  # an unknown name costs no work
-    k = min(k, n - 1)
+    before = read_about(folder)
+    k = min(_neighbours(before) if k is None else k, n - 1)
+    metric = _metric(before, name)
     made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
         "embedding": name,
+        "items": n,
         "k": k,
+        "metric": metric,
         "fingerprint": _fingerprint(catalogue, name),
     }
     if catalogue.column is not None:
         made["column"] = catalogue.column
-    before = read_about(folder)
 
     report = begin("embedding")
     features = None
@@ -88,10 +99,10 @@ def prepare(
 
     report = begin("joining neighbours")
     graph = None
-    if before.get("k") == k:
+    if before.get("k") == k and before.get("metric", EUCLIDEAN) == metric:
         graph = _kept_graph(folder / "graph.npz", features, before.get("graph"))
     if graph is None:
-        graph = knn_graph(features, k=k, progress=report)
+        graph = knn_graph(features, k=k, metric=metric, progress=report)
         _keep_graph(folder / "graph.npz", graph)
     report(n, n)
     made["graph"] = graph.fingerprint
@@ -107,6 +118,25 @@ def suited(catalogue: Catalogue) -> str:
     if isinstance(catalogue.items, Images):
         return "pca"
     return "pca" if np.asarray(catalogue.items[0]).size > MANY else "raw"
+
+
+def _neighbours(before: Mapping[str, Any]) -> int:
+    """As many as the project has, unless it had too few items for more."""
+    kept = before.get("k")
+    good = type(kept) is int and kept >= 1 and before.get("items") != kept + 1
+    return int(kept) if good else NEIGHBOURS  # type: ignore[arg-type]
+
+
+def _metric(before: Mapping[str, Any], embedding: str) -> str:
+    """How vectors are compared: as the project has done so far with this embedding.
+
+    A project that does not say was made when all were compared by their distance.
+    """
+    usual = "cosine" if embedding in BY_ANGLE else EUCLIDEAN
+    if before.get("embedding") != embedding:
+        return usual
+    kept = before.get("metric", EUCLIDEAN)
+    return kept if kept in (EUCLIDEAN, "cosine") else usual
 
 
 def read_about(folder: Path) -> dict[str, Any]:

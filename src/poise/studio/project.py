@@ -20,6 +20,7 @@ from poise.studio.catalogue import Catalogue
 from poise.studio.events import Event
 from poise.studio.layout import eigenmaps, principal_plane
 from poise.studio.question import Features, Question
+from poise.studio.settings import DEFAULTS
 from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
 from poise.studio.suspicion import suspicion
@@ -70,7 +71,7 @@ class Project:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.patience = store, patience
         self.index = catalogue.index
-        self.state = fold(store.events())
+        self.state = _begun(store)
         self.asker = Asker(graph, features, self._setup())
         self._lock = threading.RLock()
         self._kept: dict[str, tuple[int, Future[Any]]] = {}
@@ -372,6 +373,21 @@ class Project:
             case "skip" | "unsure" | "clear" | "undo" | "setting":
                 # Rare, and a session is a function of its labels: begin it anew.
                 self.asker.restart(self._setup(), self._held())
+
+
+def _begun(store: EventStore) -> State:
+    """Where a project stands; a new one writes down how it chooses questions.
+
+    So that it goes on alike when a later version has another default.
+    """
+    log = store.events()
+    state = fold(log)
+    named = any(e.kind == "setting" and e.data["name"] == "acquisition" for e in log)
+    if named or state.labels:
+        return state
+    value = DEFAULTS["acquisition"]
+    (written,) = store.append(Event("setting", {"name": "acquisition", "value": value}))
+    return apply(state, written, store.events)
 
 
 def in_background(work: Callable[[], T]) -> "Future[T]":

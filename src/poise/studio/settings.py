@@ -8,15 +8,18 @@ from poise.errors import InputError
 
 #: Name -> value as long as nobody said otherwise.
 DEFAULTS: dict[str, Any] = {
-    # What is worth asking.
-    "acquisition": "norm",
-    # Decay of the model that decides; None is the paper's schedule, which falls with the answers.
+    # What is worth asking. A new project writes it to its log, see `EARLIER`.
+    "acquisition": "auto",
+    # Decay of the model that decides; None is the acquisition's own.
     "tau": None,
     # Items that may be asked about; None for all.
     "only": None,
     # How many people are asked about every item.
     "overlap": 1,
 }
+#: The acquisition of a log that names none: it was begun before there was another default, and
+#: goes on as it began.
+EARLIER = "norm"
 
 
 def check_setting(name: str, value: Any) -> None:

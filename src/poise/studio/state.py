@@ -7,7 +7,7 @@ from typing import Any
 
 from poise.errors import InputError
 from poise.studio.events import UNDOABLE, Event
-from poise.studio.settings import DEFAULTS, check_setting
+from poise.studio.settings import DEFAULTS, EARLIER, check_setting
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ class State:
     unsure: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     open: dict[str, Open] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
+    settings: dict[str, Any] = field(
+        default_factory=lambda: DEFAULTS | {"acquisition": EARLIER},
+    )
     version: dict[str, int] = field(default_factory=dict)
     done: list[Event] = field(default_factory=list)
     course: list[tuple[int, float, float]] = field(default_factory=list)
