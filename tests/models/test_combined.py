@@ -1,4 +1,4 @@
-"""PWLL together with a linear model, where held-out labels say that it helps."""
+"""PWLL together with a kernel model, where held-out labels say that it helps."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import poise
 from poise.errors import UnknownNameError
 from poise.models import Labels, models
-from poise.models.combined import LEAST, combine, linear_features, surest
+from poise.models.combined import LANDMARKS, LEAST, combine, kernel_features, surest
 from poise.models.harmonic import Model
 
 
@@ -26,15 +26,14 @@ def linear():
 
 
 @pytest.fixture(scope="module")
-def rings():
-    """Three rings in the plane: neighbours know all, no line divides them."""
+def spirals():
+    """Three arms that wind around each other: neighbours know all, no smooth boundary does."""
     rng = np.random.default_rng(1)
-    y = np.repeat(np.arange(3), 300)
-    angle = rng.uniform(0, 2 * np.pi, 900)
-    radius = 1.0 + y + rng.normal(size=900) * 0.05
-    return poise.knn_graph(
-        np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), k=10
-    ), y
+    y = np.repeat(np.arange(3), 400)
+    turn = rng.uniform(0.5, 4.0, 1200)
+    angle = 2 * np.pi * (turn + y / 3)
+    X = np.column_stack([turn * np.cos(angle), turn * np.sin(angle)])
+    return poise.knn_graph(X + rng.normal(size=X.shape) * 0.02, k=10), y
 
 
 def right(result, y, nodes):
@@ -51,8 +50,8 @@ def test_helps_where_classes_are_linear(linear):
     assert right(found.result, y, nodes) > right(alone, y, nodes) + 0.05
 
 
-def test_stays_away_where_neighbours_know_better(rings):
-    graph, y = rings
+def test_stays_away_where_neighbours_know_better(spirals):
+    graph, y = spirals
     nodes = np.random.default_rng(3).permutation(len(y))[:60]
     _, alone, found = fitted(graph, y, nodes)
     assert found.held_out is None
@@ -85,13 +84,16 @@ def test_surest_points_of_every_class():
     assert surest(probabilities, guess).tolist() == [0, 4, 3]
 
 
-@pytest.mark.parametrize("points", [5, 150])
-def test_linear_features_are_few_and_scaled(points):
-    X = linear_features(np.random.default_rng(0).normal(3, 2, size=(points, 120)))
-    assert X.shape[1] <= 120
-    assert np.mean((X**2).sum(axis=1)) == pytest.approx(1.0)
-    same = linear_features(np.ones((4, 3)))
-    assert np.isfinite(same).all()
+@pytest.mark.parametrize("shape", [(2, 3), (5, 120), (150, 120), (400, 4)])
+def test_products_of_the_features_are_the_kernel(shape):
+    X = np.random.default_rng(0).normal(3, 2, size=shape)
+    F = kernel_features(X)
+    assert F.shape == (shape[0], min(shape[0], LANDMARKS))
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    if shape[0] <= LANDMARKS and shape[1] <= 100:  # every point is a landmark, none projected
+        expected = np.exp(-squares / np.median(squares[squares > 0]))
+        np.testing.assert_allclose(F @ F.T, expected, atol=1e-6)
+    assert np.isfinite(kernel_features(np.ones((4, 3)))).all()
 
 
 def test_sparse_features():

@@ -68,7 +68,7 @@ class Learner:
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
     predictor : {"auto", "pwll"}
-        "auto" adds a linear model of the features to PWLL where that predicts more held-out labels,
+        "auto" adds a kernel model of the features to PWLL where that predicts more held-out labels,
         see `poise.models.combined`; it costs some solves when predictions are read. "pwll" never
         does. Where the graph has no features, or `predict_tau` is None, both are the same.
     shift : float or None

@@ -1,6 +1,6 @@
-"""PWLL, and a linear model of the features that learns from it, where that predicts better.
+"""PWLL, and a kernel model of the features that learns from it, where that predicts better.
 
-A graph of neighbours knows what is near; a linear model of the features knows what classes have in
+A graph of neighbours knows what is near; a smooth model of the features knows what classes have in
 common. Neither is better everywhere, so held-out labels decide: where the two together predict more
 of them than PWLL alone, they are the predicting model. docs/decisions/predictor.md has the figures.
 """
@@ -23,11 +23,10 @@ from poise.models.result import ScoreResult, normalise_scores
 LEAST = 20
 #: Parts that the labels are dealt into, each held out once.
 FOLDS = 5
-#: Share of each predicted class, the surest, that the linear model learns from; points in all.
+#: Share of each predicted class, the surest, that the kernel model learns from; points in all.
 SURE, POINTS = 0.5, 1_500
-#: Dimensions of the features at most, and the inverse strength of the penalty when their mean
-#: square length is 1.
-DIMENSIONS, STRENGTH = 100, 10.0
+#: Dimensions of the features at most, landmarks of the kernel, inverse strength of the penalty.
+DIMENSIONS, LANDMARKS, STRENGTH = 100, 300, 30.0
 #: Added to a probability of PWLL before it multiplies: it may be more wrong than it says.
 DOUBT = 1e-3
 #: Relative residual of solves of which only the largest class is used.
@@ -40,7 +39,7 @@ class Combined:
 
     Attributes
     ----------
-    result : scores of PWLL, or products of its probabilities and the linear model's
+    result : scores of PWLL, or products of its probabilities and the kernel model's
     held_out : (m, C) the same of each label by models that had not seen it; None for PWLL alone
     """
 
@@ -49,10 +48,11 @@ class Combined:
 
 
 def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> Combined:
-    """PWLL `alone`, or together with a linear model if that predicts more held-out labels.
+    """PWLL `alone`, or together with a kernel model if that predicts more held-out labels.
 
-    The labels are dealt into `FOLDS` parts. For each, PWLL is fitted to the others, logistic
-    regression to the classes that PWLL is surest of, and their probabilities are multiplied. The
+    The labels are dealt into `FOLDS` parts. For each, PWLL is fitted to the others, and logistic
+    regression with a Gaussian kernel to the classes that PWLL is surest of (half of the points of
+    each class); their probabilities are multiplied. The
     product is used if it is right on more held-out labels than PWLL.
 
     Without features, with one class or fewer than `LEAST` labels, PWLL stays alone.
@@ -64,7 +64,7 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
     """
     if graph.features is None or np.unique(labels.codes).size < 2 or len(labels) < LEAST:
         return Combined(alone)
-    X = linear_features(graph.features)
+    X = kernel_features(graph.features)
     parts = dealt(len(labels), FOLDS)
     fewer = [_without(labels, part) for part in parts]
     loose = Model(model.tau, model.shift, model.relative, RTOL)
@@ -89,20 +89,30 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
     return Combined(together, held_out)
 
 
-def linear_features(features: Any) -> Any:
-    """Centred features of mean square length 1 and few dimensions, for a linear model."""
-    from sklearn.decomposition import PCA, TruncatedSVD
+def kernel_features(features: Any) -> Floats:
+    """(n, at most `LANDMARKS`) features whose products are nearly a Gaussian kernel.
 
+    ``exp(-|x - z|^2 / s)`` with s the median squared distance between landmarks, by Nystrom's
+    method on points spread evenly, in at most `DIMENSIONS` principal components.
+    """
+    from sklearn.decomposition import PCA, TruncatedSVD
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.metrics import pairwise_distances
+
+    few = min(DIMENSIONS, min(features.shape) - 1)
     if not isinstance(features, np.ndarray):
-        d = min(DIMENSIONS, min(features.shape) - 1)
-        return features if d < 1 else TruncatedSVD(d, random_state=0).fit_transform(features)
-    X = np.asarray(features, dtype=np.float64)
-    if min(X.shape) > DIMENSIONS:
-        X = PCA(DIMENSIONS, svd_solver="covariance_eigh").fit_transform(X)
+        X = TruncatedSVD(max(few, 1), random_state=0).fit_transform(features)
+    elif features.shape[1] > DIMENSIONS and few >= 1:
+        X = PCA(few, svd_solver="covariance_eigh").fit_transform(features)
     else:
-        X = X - X.mean(axis=0)
-    length = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))
-    return X / (length or 1.0)
+        X = features
+    X = np.asarray(X, dtype=np.float64)
+    landmarks = X[spread_evenly(len(X), LANDMARKS)]
+    squares = pairwise_distances(landmarks, metric="sqeuclidean")
+    apart = squares[squares > 0]
+    width = float(np.median(apart)) if apart.size else 1.0
+    kernel = Nystroem(gamma=1.0 / width, n_components=len(landmarks), random_state=0)
+    return np.asarray(kernel.fit(landmarks).transform(X), dtype=np.float64)
 
 
 def _without(labels: Labels, part: Ints) -> Labels:
@@ -111,7 +121,7 @@ def _without(labels: Labels, part: Ints) -> Labels:
     return Labels(labels.nodes[keep], labels.codes[keep], labels.classes)
 
 
-def _product(graph_alone: Floats, X: Any, labels: Labels) -> Floats:
+def _product(graph_alone: Floats, X: Floats, labels: Labels) -> Floats:
     """(n, C) probabilities of PWLL times those of logistic regression fitted to its surest."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -123,9 +133,9 @@ def _product(graph_alone: Floats, X: Any, labels: Labels) -> Floats:
         # Steps are few on purpose; many classes with few points each are no regression.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
-        linear = LogisticRegression(C=STRENGTH, max_iter=100).fit(X[taught], guess[taught])
+        model = LogisticRegression(C=STRENGTH, max_iter=100).fit(X[taught], guess[taught])
     probabilities = np.zeros_like(graph_alone)
-    probabilities[:, linear.classes_] = linear.predict_proba(X)
+    probabilities[:, model.classes_] = model.predict_proba(X)
     product = probabilities * (graph_alone + DOUBT)
     return np.asarray(product / product.sum(axis=1, keepdims=True))
 
