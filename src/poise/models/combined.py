@@ -76,14 +76,14 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         graph_alone = normalise_scores(columns.values, known, shares)
-        product = _product(graph_alone, X, some)
+        product = product_with_taught(graph_alone, X, some)
         nodes, truth = labels.nodes[part], labels.codes[part]
         held_out[part] = product[nodes]
         right_before = graph_alone[nodes].argmax(axis=1) == truth
         gained += int((product[nodes].argmax(axis=1) == truth).sum() - right_before.sum())
     if gained <= 0:
         return Combined(alone)
-    scores = _product(alone.probabilities, X, labels)
+    scores = product_with_taught(alone.probabilities, X, labels)
     scores[labels.nodes] = labels.one_hot
     together = ScoreResult(scores, labels.classes, alone.reached, alone.fallback, alone.weights)
     return Combined(together, held_out)
@@ -121,7 +121,7 @@ def _without(labels: Labels, part: Ints) -> Labels:
     return Labels(labels.nodes[keep], labels.codes[keep], labels.classes)
 
 
-def _product(graph_alone: Floats, X: Floats, labels: Labels) -> Floats:
+def product_with_taught(graph_alone: Floats, X: Floats, labels: Labels) -> Floats:
     """(n, C) probabilities of PWLL times those of logistic regression fitted to its surest."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -1,0 +1,112 @@
+"""What the same labels say through PWLL, a model of the features, and both together.
+
+    POISE_DATA=... python benchmarks/predictors.py [SETS] [--trials 3] [--points 4000]
+
+Accuracy on the rest, mean over 20, 50 and 100 labels, with the labels that `auto` asks for and with
+random ones, on tuning sets of `poise bench accuracy`. The tables: docs/decisions/predictor.md.
+"""
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+
+from poise import Learner, knn_graph
+from poise.experiments.efficiency.predictors import logistic, scaled, share_right
+from poise.experiments.efficiency.sets import POOLS
+from poise.experiments.efficiency.trials import NEIGHBOURS, Trial
+from poise.models import Labels, models
+from poise.models.combined import combine, kernel_features, product_with_taught
+from poise.models.harmonic import Model
+from poise.models.held_out import held_out_by_refits
+
+LABELS = (20, 50, 100)
+SETS = ("cifar10", "digits", "banking77", "mnist-imb", "isolet")
+
+
+def trial_of(name: str, number: int, points: int) -> tuple[Trial, np.ndarray]:
+    """A part of a pool, and the clusters of its points."""
+    pool = POOLS[name]
+    data = pool.load()
+    rng = np.random.default_rng([number, 13])
+    size = min(int(0.8 * data.n_points), points)
+    chosen = np.sort(rng.choice(data.n_points, size, replace=False))
+    codes = np.unique(data.clusters[chosen], return_inverse=True)[1]
+    X = np.ascontiguousarray(data.X[chosen], np.float32)
+    return Trial(pool, number, knn_graph(X, NEIGHBOURS, metric=pool.metric), {0: codes}), codes
+
+
+def asked(trial: Trial, codes: np.ndarray) -> np.ndarray:
+    """The nodes that `auto` asks for."""
+    learner = Learner(trial.graph, seed=trial.number, anticipate=False)
+    nodes = []
+    while len(nodes) < LABELS[-1]:
+        (node,) = learner.ask().tolist()
+        learner.tell(node, int(codes[node]))
+        nodes.append(node)
+    return np.array(nodes)
+
+
+def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, float]:
+    """Accuracy of every predictor with these labels."""
+    n, n_classes = trial.n_points, int(codes.max()) + 1
+    labels = Labels.of({int(i): int(codes[i]) for i in nodes}, n, range(n_classes))
+    pwll = models.factory("pwll")
+    alone = pwll(trial.graph, labels)
+    linear, kernel = scaled(trial.X), kernel_features(trial.X)
+    regression = logistic(trial, nodes, codes, n_classes)
+
+    def product(features: np.ndarray) -> Callable[[Labels], np.ndarray]:
+        return lambda some: product_with_taught(
+            pwll(trial.graph, some).probabilities, features, some
+        )
+
+    def gated(features: np.ndarray) -> np.ndarray:
+        ours = held_out_by_refits(product(features), labels, folds=5)
+        theirs = held_out_by_refits(
+            lambda some: pwll(trial.graph, some).probabilities, labels, folds=5
+        )
+        right = [(p.argmax(axis=1) == labels.codes).sum() for p in (ours, theirs)]
+        return product(features)(labels) if right[0] > right[1] else alone.probabilities
+
+    found = {
+        "PWLL": alone.probabilities,
+        "logistic regression on the features": regression,
+        "PWLL x logistic regression": regression * (alone.probabilities + 1e-3),
+        "PWLL + logistic regression": regression + alone.probabilities,
+        "PWLL x linear model taught by PWLL": product(linear)(labels),
+        "PWLL x kernel model taught by PWLL": product(kernel)(labels),
+        "the linear product, if it wins": gated(linear),
+        "the kernel product, if it wins (poise)": combine(
+            trial.graph, labels, alone, Model()
+        ).result.probabilities,
+    }
+    return {name: share_right(p, codes, nodes) for name, p in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--trials", type=int, default=3)
+    parser.add_argument("--points", type=int, default=4_000)
+    options = parser.parse_args()
+    tables: dict[str, dict[str, dict[str, list[float]]]] = {"auto": {}, "random": {}}
+    for name in options.sets:
+        for number in range(options.trials):
+            trial, codes = trial_of(name, number, options.points)
+            order = np.random.default_rng(number).permutation(trial.n_points)
+            for which, nodes in (("auto", asked(trial, codes)), ("random", order)):
+                for m in LABELS:
+                    for predictor, value in candidates(trial, codes, nodes[:m]).items():
+                        rows = tables[which].setdefault(predictor, {})
+                        rows.setdefault(name, []).append(value)
+    for which, rows in tables.items():
+        print(f"\n| {which} labels | " + " | ".join(options.sets) + " |")
+        print("|---|" + "---|" * len(options.sets))
+        for predictor, by_set in rows.items():
+            cells = [f"{np.mean(by_set[name]):.3f}" for name in options.sets]
+            print(f"| {predictor} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
