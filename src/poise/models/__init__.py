@@ -7,6 +7,7 @@ from poise.models.properly_weighted import properly_weighted
 from poise.models.pwll import pwll
 from poise.models.registry import models
 from poise.models.result import ScoreResult
+from poise.models.soft import soft_pwll
 from poise.models.wnll import wnll
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "poisson",
     "properly_weighted",
     "pwll",
+    "soft_pwll",
     "wnll",
 ]

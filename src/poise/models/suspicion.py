@@ -1,0 +1,147 @@
+"""Which labels may be wrong: each is judged by what the others say in its place."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.checks import real_number
+from poise.errors import InputError
+from poise.graph import Graph
+from poise.linalg.status import Floats, Ints
+from poise.models.label_walk import RTOL, held_out_targets, label_walk
+from poise.models.labels import Labels
+from poise.models.poisson_weights import SHIFT, poisson_weights
+from poise.models.registry import check_labels
+
+#: Share of wrong labels that is expected where nothing else is known.
+NOISE = 0.1
+#: Powers of the evidence among which the fit may choose: as it is, and sharper.
+POWERS = (1.0, 3.0)
+#: Smallest score of a class.
+FLOOR = 1e-6
+#: Steps of the fit of the mixture. It is done in far fewer; a step costs microseconds.
+STEPS = 200
+#: Weight of a label whose odds of being right are even, in units of `soft_targets`.
+EVEN = 5.0
+#: Largest weight, and how often weights and evidence are computed from each other.
+LARGEST, PASSES = 1e3, 2
+
+
+def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -> Floats:
+    """Probability that each label is right, from what models say that did not see it.
+
+    A label is wrong with probability `noise`, and then is any other class. How far a model's
+    held-out scores can be believed is not known: the probability of the classes at label i is
+
+        q_i = sum_k b_k p_ik,
+
+    a mixture of the scores themselves, their third powers, all classes alike, and all classes alike
+    that no *other* label has, because the first label of a class has no company to agree with. The
+    shares b maximise the likelihood of the labels (by EM). So where labels are scattered and the
+    models miss most of them, they are believed little, and no label is doubted for it.
+
+    Parameters
+    ----------
+    evidence : one or more (m, C) arrays of held-out scores, not negative; rows of zeros say nothing
+    codes : (m,) classes of the labels
+    noise : share of wrong labels expected, between 0 and 1
+
+    Returns
+    -------
+    (m,) probabilities, by Bayes' rule:
+    ``(1 - noise) q_y / ((1 - noise) q_y + noise (1 - q_y) / (C - 1))``
+    """
+    noise = check_noise(noise)
+    m, n_classes = evidence[0].shape
+    for scores in evidence:
+        if scores.shape != (m, n_classes) or len(codes) != m:
+            raise InputError(
+                f"held-out scores of shape {scores.shape} for {len(codes)} labels: expected "
+                f"({len(codes)}, {n_classes}) from every model"
+            )
+    if n_classes < 2 or m == 0:
+        return np.ones(m)
+    own = np.arange(m), codes
+    parts = [_sharpened(scores, power)[own] for scores in evidence for power in POWERS]
+    likelihood = np.array([*parts, np.full(m, 1 / n_classes), _alone(codes, n_classes)])
+    other = noise / (n_classes - 1)
+    noisy = (1 - noise) * likelihood + other * (1 - likelihood)
+    b = np.full(len(noisy), 1 / len(noisy))
+    for _ in range(STEPS):
+        b = (b[:, None] * noisy / (b @ noisy)).mean(axis=1)
+    q = np.clip(b @ likelihood, 0.0, 1.0)
+    right = (1 - noise) * q
+    return np.asarray(right / (right + other * (1 - q)))
+
+
+def doubt(
+    walk: Floats, labels: Labels, noise: float = NOISE, others: Sequence[Floats] = ()
+) -> tuple[Floats, Floats]:
+    """Weights for `soft_targets` from how far labels can be trusted, and that trust.
+
+    The evidence against a label comes from labels that may be wrong themselves. So weights and
+    trust are computed in turn, twice: the weight of a label is `EVEN` times its odds of being
+    right, all begin with the odds that `noise` gives.
+
+    Parameters
+    ----------
+    walk : (m, m) `label_walk`
+    others : held-out scores (m, C) of other models, for example of one that reads the features
+
+    Returns
+    -------
+    weights, trust : (m,) each
+    """
+    noise = check_noise(noise)
+    trust = np.full(len(labels), 1 - noise)
+    for _ in range(PASSES + 1):
+        weights = np.clip(EVEN * trust / np.maximum(1 - trust, 1e-12), 1 / LARGEST, LARGEST)
+        held_out = held_out_targets(walk, labels.one_hot, weights)
+        trust = label_trust([held_out, *others], labels.codes, noise)
+    return weights, trust
+
+
+def suspicion(
+    graph: Graph,
+    labels: Labels,
+    *,
+    noise: float = NOISE,
+    others: Sequence[Floats] = (),
+    shift: float = SHIFT,
+    relative: bool = False,
+) -> Floats:
+    """Probability that each label is wrong, in the order of ``labels.nodes``.
+
+    The labels most worth a second look are those with the largest values. See `label_trust` for the
+    model and `doubt` for `others`; `shift` and `relative` are those of the Poisson weights. The
+    cost is a column for each label.
+
+    Returns
+    -------
+    (m,) array
+    """
+    check_labels(labels)
+    gamma = poisson_weights(graph, [labels.nodes], shift=shift, relative=relative, rtol=RTOL)
+    walk = label_walk(graph, labels.nodes, gamma[:, 0])
+    return 1.0 - doubt(walk, labels, noise, others)[1]
+
+
+def check_noise(noise: float) -> float:
+    """`noise` as a share that leaves both kinds of labels possible."""
+    return real_number(
+        noise, "noise", lambda share: 0 < share < 1, "it must lie between 0 and 1, 0.1 is usual"
+    )
+
+
+def _sharpened(scores: Floats, power: float) -> Floats:
+    """Rows of scores as probabilities, to a power; rows of zeros become uniform."""
+    raised = np.maximum(scores, FLOOR) ** power
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _alone(codes: Ints, n_classes: int) -> Floats:
+    """Probability of each label if its class were drawn from those that no other label has."""
+    counts = np.bincount(codes, minlength=n_classes)
+    first = counts[codes] == 1
+    unseen = np.count_nonzero(counts == 0) + first
+    return np.where(unseen > 0, first / np.maximum(unseen, 1), 1 / n_classes)
