@@ -33,8 +33,8 @@ def held_out_scores(
 
         u_i (tau / gamma_i + sum_j w_ij gamma_j - B_ii) = sum_{k != i} B_ik y_k
 
-    which needs no difference of nearly equal numbers. Refitting gamma without the label changes
-    the scores little (docs/decisions/calibration.md).
+    which needs no difference of nearly equal numbers. A refit would change gamma too; calibration
+    by refits is no better (docs/decisions/calibration.md).
 
     Parameters
     ----------
