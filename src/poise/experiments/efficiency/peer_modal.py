@@ -1,0 +1,85 @@
+"""modAL's margin sampling with logistic regression.
+
+`ActiveLearner.teach` of modAL 0.4.2.1 fails with scikit-learn 1.8 and newer: it passes on a
+parameter, force_all_finite, that no longer exists. Labels given to the constructor work with every
+version, and as `teach` refits to all labels the result is the same; so a learner is made for every
+question.
+
+Logistic regression cannot be fitted to one class, so random points are labelled until two classes
+are known; their labels count, and until then the class that is known is guessed everywhere.
+
+References
+----------
+T. Danka, P. Horvath, modAL: a modular active learning framework for Python, arXiv 1805.00979.
+T. Scheffer, C. Decomain, S. Wrobel, Active hidden Markov models for information extraction, IDA
+2001 (margin).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from poise.experiments.efficiency.peer_curves import (
+    Need,
+    checkpoints,
+    features,
+    load,
+    need_of,
+    quiet,
+    random_order,
+    share_right,
+)
+from poise.experiments.efficiency.trials import Trial
+from poise.linalg.status import Floats, Ints
+
+
+@dataclass(frozen=True)
+class ModalMargin:
+    """The smallest difference between the two largest probabilities of logistic regression."""
+
+    name: str = "modal-margin"
+    note: str = "random labels until two classes are known"
+
+    def need(self, trial: Trial, codes: Ints) -> Need:
+        return need_of(trial, codes)
+
+    def run(self, trial: Trial, codes: Ints, budget: int) -> list[float]:
+        with quiet():
+            return self._run(trial, codes, budget)
+
+    def _run(self, trial: Trial, codes: Ints, budget: int) -> list[float]:
+        X, at = features(trial), checkpoints(trial, budget)
+        order = random_order(trial)
+        unlabelled = np.ones(len(codes), dtype=bool)
+        asked: list[int] = []
+        accuracy = []
+        for labels in range(1, max(at, default=0) + 1):
+            learner = make_learner(X, codes, asked)
+            if learner is None:
+                node = int(order[len(asked)])
+            else:
+                rest = np.flatnonzero(unlabelled)
+                node = int(rest[learner.query(X[rest])[0][0]])
+            asked.append(node)
+            unlabelled[node] = False
+            if labels in at:
+                learner = make_learner(X, codes, asked)
+                guesses = learner.predict(X) if learner else np.full(len(codes), codes[asked[0]])
+                accuracy.append(share_right(guesses, codes, np.array(asked)))
+        return accuracy
+
+
+def make_learner(X: Floats, codes: Ints, labelled: list[int]) -> Any:
+    """Their learner, fitted to the labelled points, or None while it cannot be."""
+    known = codes[labelled]
+    if len(np.unique(known)) < 2:
+        return None
+    margin_sampling = load("modAL.uncertainty", "modAL-python").margin_sampling
+    return load("modAL.models", "modAL-python").ActiveLearner(
+        LogisticRegression(max_iter=1000),
+        query_strategy=margin_sampling,
+        X_training=X[labelled],
+        y_training=known,
+    )
