@@ -12,6 +12,8 @@ from poise.models.components import laplacian
 
 #: What the authors' code adds to keep gamma positive.
 SHIFT = 1e-5
+#: Smallest weight in units of the mean weight that survives rounding.
+ROUNDING = 1e-15
 
 
 def poisson_weights(
@@ -57,7 +59,11 @@ def poisson_weights(
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     smallest = np.minimum.reduceat(g[by_component], starts, axis=0)
     # g has mean 0 on a component, so the mean of g - min g is -min g; 0 where nothing is asked.
-    smallest_weight = np.where(smallest < 0, -shift * smallest, shift) if relative else shift
+    if relative:
+        smallest_weight = np.where(smallest < 0, -shift * smallest, shift)
+    else:
+        # Beside weights of 1e12 a shift of 1e-5 is rounded away, and gamma would vanish.
+        smallest_weight = np.maximum(shift, -ROUNDING * smallest)
     return np.asarray(g + (smallest_weight - smallest)[graph.components])
 
 
