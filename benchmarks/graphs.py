@@ -113,9 +113,11 @@ def main() -> None:
             table[choice.name].append(sums[choice.name] / options.trials)
     print("| graph | " + " | ".join(options.sets) + " | mean |")
     print("|---|" + "---|" * (len(options.sets) + 1))
+    everywhere = ~np.isnan(list(table.values())).any(axis=0)
     for name, values in table.items():
         cells = ["" if np.isnan(v) else f"{v:.3f}" for v in values]
-        print(f"| {name} | " + " | ".join(cells) + f" | {np.nanmean(values):.3f} |")
+        mean = np.mean(np.array(values)[everywhere])  # over the sets that every graph has
+        print(f"| {name} | " + " | ".join(cells) + f" | {mean:.3f} |")
 
 
 if __name__ == "__main__":

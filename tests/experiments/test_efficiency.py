@@ -168,7 +168,7 @@ class TestRun:
         before = {path.name: path.read_text() for path in measured.glob("*.jsonl")}
         run(Plan(measured, ("digits",), (AUTO, "norm", "random"), trials=2))
         assert {path.name: path.read_text() for path in measured.glob("*.jsonl")} == before
-        assert len(before["accuracies.jsonl"].splitlines()) == 2 * (3 + 2 + 2)
+        assert len(before["accuracies.jsonl"].splitlines()) == 2 * (3 + 2 + 1)
         asked = [json.loads(line)["queries"] for line in before["questions.jsonl"].splitlines()]
         assert all(len(set(nodes)) == 100 for nodes in asked)
 
@@ -195,7 +195,7 @@ class TestRun:
         lines = accuracy.accuracy_lines(tmp_path)
         units = list(accuracy.missing_units(questions.question_lines(measured), lines))
         random = {unit.predictors for unit in units if unit.method == "random"}
-        assert random == {(PWLL, COMBINED, LOGISTIC)}
+        assert random == {(PWLL, LOGISTIC)}
         (row,) = accuracy.measure_unit(next(unit for unit in units if unit.method == "norm"))
         kept = next(
             r

@@ -20,7 +20,7 @@ from poise.experiments.efficiency.trials import BUDGETS, make_trial
 KEYS = ("set", "trial", "method", "predictor")
 PWLL, COMBINED, LOGISTIC = "pwll", "combined", "logistic regression"
 #: Predictors in which a method is measured, besides PWLL.
-ALSO = {AUTO: (COMBINED, LOGISTIC), "random": (COMBINED, LOGISTIC)}
+ALSO = {AUTO: (COMBINED, LOGISTIC), "random": (LOGISTIC,)}
 DIGITS = 5
 
 
