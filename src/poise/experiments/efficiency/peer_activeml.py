@@ -1,12 +1,12 @@
 """scikit-activeml's query strategies with its classifiers, from zero labels with declared classes.
 
 Labels are queried in batches, from one of `BUDGETS` to the next: TypiClust, DropQuery and BADGE are
-methods for batches, and ProbCover and MaxHerding, being greedy, choose in a batch what they would
-choose one by one. Parameters are the library's defaults, but for these:
+methods for batches, and ProbCover and MaxHerding are greedy, so that a batch of theirs is what they
+would choose one by one, up to ties. Parameters are the library's defaults, but for these:
 
 - ProbCover's radii are a grid from 0.05 to 2 times the scale of the features. The default grid, 0.2
-  to 2, suits features of length one; if all of its radii are too large, the library
-  warns and asks for smaller ones.
+  to 2, suits features of length one; if all of its radii are too large, the library warns and asks
+  for smaller ones.
 - The Parzen window takes its bandwidth from the library's own criterion, ``gamma="mean"``. The
   default, 1/d, ignores the scale of the features. It is fitted to the labelled points alone: the
   others have weight 0, but would make its kernel n x n.
