@@ -18,7 +18,7 @@ from poise.experiments.efficiency.estimation import AUDITS, Estimation, measure,
 from poise.experiments.efficiency.sets import POOLS, Pool
 from poise.models.harmonic import Problem, solve_problems
 
-TRIALS, QUESTIONS = 10, 100
+TRIALS, QUESTIONS = 6, 100
 #: Points of a trial at most, so that hundreds of sessions with their refits take minutes.
 POINTS = 6_000
 #: Audits of each size with wrong confidences, in each of the first trials.
