@@ -96,7 +96,7 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     studio.answer(page, 2)
     page.locator("#settings summary").press("Enter")
     page.wait_for_selector("#settings select")
-    automatic = page.get_by_label("Exploring less and less")
+    automatic = page.get_by_label("Decay as the acquisition wants it")
     assert automatic.is_checked()
     automatic.press(" ")
     until(lambda: studio.project.state.settings["tau"] == pytest.approx(1e-3))
@@ -120,7 +120,7 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     page.wait_for_selector("#settings select")
     assert page.get_by_label("Acquisition").input_value() == "random"
     assert float(page.get_by_label("Decay tau").input_value()) == pytest.approx(math.log10(1e-2))
-    page.get_by_label("Exploring less and less").press(" ")
+    page.get_by_label("Decay as the acquisition wants it").press(" ")
     until(lambda: studio.project.state.settings["tau"] is None)
 
 

@@ -1,10 +1,9 @@
 """What is said about how far a project is; no accuracy that was not measured."""
 
-import pytest
-from scipy.stats import binom
-
+from poise.active.accuracy import exact_interval
+from poise.active.stopping import Advice
 from poise.studio.events import Event
-from poise.studio.progress import EXPECTED, interval, progress
+from poise.studio.progress import progress
 from poise.studio.state import fold
 
 
@@ -19,31 +18,25 @@ def answers(*pairs, via="question", changed=0.0):
     return fold(Event(e.kind, e.data, seq=i) for i, e in enumerate(events, start=1))
 
 
-@pytest.mark.parametrize(("right", "n"), [(0, 5), (3, 7), (18, 20), (20, 20), (500, 1000)])
-def test_the_interval_is_exact(right, n):
-    """Just at its ends the observed number has a tail of 2.5%."""
-    low, high = interval(right, n)
-    if right:
-        assert binom.sf(right - 1, n, low) == pytest.approx(0.025)
-    else:
-        assert low == 0
-    if right < n:
-        assert binom.cdf(right, n, high) == pytest.approx(0.025)
-    else:
-        assert high == 1
-
-
 def test_no_accuracy_without_an_audit():
-    assert progress(answers(*[("a", "a")] * 30))["audit"] is None
+    assert progress(answers(*[("a", "a")] * 30), None)["audit"] is None
 
 
 def test_an_audit_counts_what_was_guessed_right():
-    found = progress(answers(("a", "a"), ("a", "b"), ("b", "b"), via="audit"))["audit"]
+    found = progress(answers(("a", "a"), ("a", "b"), ("b", "b"), via="audit"), None)["audit"]
     assert (found["n"], found["right"], found["since"]) == (3, 2, 0)
+    assert found["interval"] == exact_interval(2, 3)
 
 
-def test_advice_when_the_model_expects_every_answer():
-    assert "audit 20 random items" in progress(answers(*[("a", "a")] * EXPECTED))["advice"]
-    assert progress(answers(*[("a", "a")] * (EXPECTED - 1)))["advice"] == ""
-    assert progress(answers(("a", "b"), *[("a", "a")] * (EXPECTED - 1)))["advice"] == ""
-    assert progress(answers(*[("a", "a")] * EXPECTED, changed=0.05))["advice"] == ""
+def test_advice_once_there_are_answers_enough():
+    go_on, stop = Advice(False, "Keep labelling.", "why"), Advice(True, "You can stop.", "why")
+    many, few = answers(*[("a", "a")] * 80), answers(*[("a", "a")] * 79)
+    assert progress(many, None)["advice"] is None
+    assert progress(few, stop)["advice"] is None
+    assert progress(many, go_on)["advice"] == {
+        "stop": False,
+        "words": "Keep labelling.",
+        "reason": "why",
+    }
+    found = progress(many, stop)["advice"]
+    assert found["words"].startswith("You can stop. Export, or audit 20 random items")

@@ -21,7 +21,8 @@ from poise import Graph, Learner
 from poise.active.acquisition.registry import as_acquisition
 from poise.errors import NodeIndexError, PoiseError
 from poise.linalg.warm_up import is_warming_up
-from poise.studio.question import Features, Question, ask, ask_about
+from poise.models.calibration import Calibration
+from poise.studio.question import NEW_CLASS, Features, Question, ask, ask_about
 from poise.studio.settings import DEFAULTS
 
 #: How the first question is chosen where the acquisition cannot choose without labels: the middle
@@ -42,8 +43,11 @@ COMPILING = 6
 #: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
 #: which the answer that is more likely would have to wait for.
 DEAR = 0.2
-#: Stands for an answer that is not known yet: a class that has no name yet; no answer at all.
-NEW_CLASS, NO_ANSWER = "\N{NULL}new", "\N{NULL}skip"
+#: Classes that are thought through first, the most likely ones; the others when nothing else is
+#: left to do. What follows an answer that was not thought through costs no solve either.
+LIKELY = 12
+#: Stands for no answer at all.
+NO_ANSWER = "\N{NULL}skip"
 
 T = TypeVar("T")
 
@@ -78,7 +82,7 @@ class Setup:
             n_seeding=1,
             seed=seed,
             classes=self.classes,
-            predictor="pwll",  # people wait for it: the kernel model would take seconds
+            predictor="balanced",  # people wait for it: the kernel model would take seconds
         )
         if self.labels:
             # Told, not given: tau falls with the number of answers.
@@ -107,6 +111,8 @@ class Asker:
         #: Seconds that the last solves ahead took, without the first, which loads the solver.
         self.solve_seconds: deque[float] = deque(maxlen=3)
         self._has_solved = False
+        #: What makes probabilities of the scores; None as long as none must be shown.
+        self.calibration: Calibration | None = None
         #: Whether several people answer: then what an answer leads to depends on the others'.
         self.several = False
         self._changed = threading.Condition()
@@ -338,7 +344,7 @@ class Asker:
             question = Question(node)
         else:
             self._free({node})
-            question = ask_about(learner, self.features, node)
+            question = ask_about(learner, self.features, node, self.calibration)
         with self._changed:
             self._prepared = False
             if node in self._to_explain:  # unless an answer came meanwhile
@@ -353,7 +359,8 @@ class Asker:
                 self.learner.release(node)
 
     def _ask(self) -> None:
-        questions = ask(self.learner, self.features, self._at_once() if self._queues() else 1)
+        wanted = self._at_once() if self._queues() else 1
+        questions = ask(self.learner, self.features, wanted, self.calibration)
         with self._changed:
             self._prepared = False
             self._wanted = False
@@ -377,7 +384,19 @@ class Asker:
         if len(self.learner.pending) != 1:
             return None
         (node,) = self.learner.pending
-        return None if NO_ANSWER in self._ahead.get(node, {}) else node
+        found = self._ahead.get(node, {})
+        return None if all(answer in found for answer in self._answers(node)) else node
+
+    def _answers(self, node: int) -> tuple[str, ...]:
+        """What may be answered, in the order in which it is thought through.
+
+        Classes that have no label yet all lead to the same question.
+        """
+        asked = self._explained.get(node)
+        used = set(map(str, self.learner.labels.values()))
+        rank = {name: i for i, name in enumerate(() if asked is None else asked.likely)}
+        classes = sorted(used, key=lambda name: (rank.get(name, len(rank)), name))
+        return (*classes[:LIKELY], NEW_CLASS, NO_ANSWER, *classes[LIKELY:])
 
     def _foresee(self) -> None:
         node = self._unforeseen()
@@ -385,21 +404,24 @@ class Asker:
             return
         with self._changed:
             found = self._ahead.setdefault(node, {})  # what was interrupted goes on
-        for answer in (*map(str, self.learner.classes), NEW_CLASS, NO_ANSWER):
+        for answer in self._answers(node):
             if answer in found:
                 continue
-            if answer == NO_ANSWER and min(self.solve_seconds, default=0.0) > DEAR:
-                found[answer] = None
-                return
-            twin = self.learner.copy()
-            if answer == NO_ANSWER:
-                twin.skip(node)
-            else:
-                twin.tell(node, answer)
-            following = next(iter(ask(twin, self.features)), None)
+            following = None
+            if answer != NO_ANSWER or min(self.solve_seconds, default=0.0) <= DEAR:
+                following = self._after(node, answer)
             with self._changed:
                 if self._inbox or self._to_explain or self._wanted or self._stopped:
                     return  # something happened: it comes first
                 found[answer] = following
                 if answer in (NEW_CLASS, NO_ANSWER):
                     self._notify()
+
+    def _after(self, node: int, answer: str) -> Question | None:
+        """The question that would follow an answer."""
+        twin = self.learner.copy()
+        if answer == NO_ANSWER:
+            twin.skip(node)
+        else:
+            twin.tell(node, answer)
+        return next(iter(ask(twin, self.features, 1, self.calibration)), None)

@@ -10,7 +10,8 @@ from typing import Any
 from poise.data.embeddings.items import extra
 from poise.errors import InputError
 from poise.studio.events import Event, check_name
-from poise.studio.project import KEYS, Predictions, Project
+from poise.studio.predictions import Predictions
+from poise.studio.project import KEYS, Project
 
 FORMATS = ("csv", "jsonl", "parquet")
 FIELDS = ("id", "source", "label", "by", "confidence", "time")

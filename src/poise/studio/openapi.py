@@ -16,7 +16,7 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
     (
         "get",
         "/api/ahead",
-        "The question that follows each possible answer, once all are known.",
+        "The question that follows each possible answer, once the likely ones are known.",
         (WHO,),
         {},
     ),

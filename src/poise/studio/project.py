@@ -1,9 +1,9 @@
 """A labelling project: its folder, its items, its log, and who is asked what."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -11,15 +11,15 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from poise import Graph, Learner
+from poise import Graph
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
-from poise.linalg.status import Floats
-from poise.studio.asker import NEW_CLASS, NO_ANSWER, Asker, Setup, fulfil
+from poise.studio.asker import NO_ANSWER, Asker, Setup, fulfil
 from poise.studio.catalogue import Catalogue
-from poise.studio.events import Event
+from poise.studio.events import BY_PERSON, Event
 from poise.studio.layout import eigenmaps, principal_plane
-from poise.studio.question import Features, Question
+from poise.studio.predictions import Predictions, predict
+from poise.studio.question import NEW_CLASS, Features, Question
 from poise.studio.settings import DEFAULTS
 from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
@@ -29,25 +29,11 @@ from poise.studio.suspicion import suspicion
 KEYS = "1234567890"
 #: How long a question waits for somebody who went away before another person gets it.
 PATIENCE = timedelta(minutes=10)
+#: Predictions nobody waits for are renewed after this many times what the last ones took, so that
+#: they take little from the questions.
+REST = 10.0
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What the model says of every item: (n,) codes of `classes`, probabilities, how well known.
-
-    `known` is the norm of the scores in the model that decides, 0 where no label speaks.
-    """
-
-    classes: tuple[str, ...]
-    codes: npt.NDArray[np.int64]
-    confidence: Floats
-    known: Floats
-
-    def of(self, index: int) -> tuple[str, float]:
-        """The class of one item, and its probability."""
-        return self.classes[self.codes[index]], round(float(self.confidence[index]), 4)
 
 
 class Project:
@@ -79,8 +65,14 @@ class Project:
         # The questions that people left to look at something else.
         self._left: dict[str, str] = {}
         self._codes: tuple[int, npt.NDArray[np.int32]] | None = None
+        #: The newest predictions that are there, and of which labels; when they may be renewed.
+        self.newest: Predictions | None = None
+        self._predicted = self._removed = -1
+        self._predicting = threading.Lock()
+        self._renewal = 0.0
         for node in self._held():
             self.asker.hold(node)
+        self._renew()
 
     # What happens -----------------------------------------------------------------------------
 
@@ -106,6 +98,7 @@ class Project:
             self._tell(written, before)
             if following is not None:
                 self.asker.follow(following)
+            self._renew()
             return written
 
     def undo(self, annotator: str = "", client: str | None = None) -> Event | None:
@@ -203,8 +196,11 @@ class Project:
     # What is known ----------------------------------------------------------------------------
 
     def predictions(self) -> "Future[Predictions | None]":
-        """The class of every item by the labels so far; None without any."""
-        return self._computed("predictions", lambda: self.asker.do(_predict))
+        """The class of every item by the labels so far; None without any.
+
+        `newest` are those that are there already, by the labels of some answers ago at most.
+        """
+        return self._computed("predictions", lambda: in_background(self._predict))
 
     def suspicion(self) -> "Future[dict[str, float]]":
         """Item -> how much the other labels speak against its own."""
@@ -238,7 +234,7 @@ class Project:
         return name in self._kept and self._kept[name][1].done()
 
     def close(self) -> None:
-        """Let go of the log and end the threads."""
+        """Let go of the log and end the threads; predictions on the way are nobody's."""
         self.asker.close()
         self.store.close()
 
@@ -252,6 +248,45 @@ class Project:
                 future = begin()
                 self._kept[name] = self._labels_changed, future
             return future
+
+    def _predict(self) -> Predictions | None:
+        # One after the other: who waited finds them done, if no label came meanwhile.
+        with self._predicting:
+            with self._lock:
+                version, setup = self._labels_changed, self._setup()
+                surprising = self._surprising()
+            if version == self._predicted:
+                return self.newest
+            began = time.monotonic()
+            found = predict(self.graph, setup, surprising)
+            self._renewal = time.monotonic() + REST * (time.monotonic() - began)
+            with self._lock:
+                if version >= self._removed:
+                    self.newest, self._predicted = found, version
+                    self.asker.calibration = None if found is None else found.calibration
+            return found
+
+    def _renew(self) -> None:
+        """Predict anew while people answer, now and then: numbers and advice shall be of today."""
+        due = self._labels_changed != self._predicted and time.monotonic() >= self._renewal
+        if due and self.state.labels and not self._predicting.locked():
+            self.predictions()
+
+    def _surprising(self) -> dict[int, bool]:
+        """Nodes that people labelled -> whether the model expected another class.
+
+        Of what was labelled without a question, such as a grid, nothing is expected.
+        """
+        found: dict[int, bool] = {}
+        for event in self.state.done:
+            via = event.data.get("via", "question")
+            if event.kind != "label" or via not in BY_PERSON:
+                continue
+            wrong = event.data.get("guess") != event.data["label"]
+            for item in event.items:
+                if item in self.index and item in self.state.labels:
+                    found[self.index[item]] = wrong and via in ("question", "audit")
+        return found
 
     def _labels(self) -> dict[int, str]:
         """Node -> class, in the order in which they were answered."""
@@ -343,14 +378,10 @@ class Project:
         if event.kind != "label":
             return self.asker.foreseen(node, NO_ANSWER)
         label = event.data["label"]
-        found = self.asker.foreseen(node, label)
-        used = any(given.label == label for given in self.state.labels.values())
-        if found is not None or used:
-            return found
+        if any(given.label == label for given in self.state.labels.values()):
+            return self.asker.foreseen(node, label)
         found = self.asker.foreseen(node, NEW_CLASS)
-        if found is not None and found.guess == NEW_CLASS:
-            return replace(found, guess=label)  # the class has a name now
-        return found
+        return None if found is None else found.named(label)
 
     def _tell(self, event: Event, before: State) -> None:
         """Bring what asks up to date with the state."""
@@ -358,6 +389,10 @@ class Project:
         labelled = any(item in before.labels for item in event.items)
         if event.kind not in ("ask", "class"):
             self._labels_changed = event.seq
+        if event.kind == "undo" or labelled:
+            # Predictions that knew a label which is gone must not be audited with its item.
+            self.newest, self._predicted, self._removed = None, -1, event.seq
+            self._renewal = 0.0
         match event.kind:
             case "label":
                 by_label: dict[str, list[int]] = {}
@@ -398,13 +433,3 @@ def in_background(work: Callable[[], T]) -> "Future[T]":
     )
     thread.start()
     return future
-
-
-def _predict(learner: Learner) -> Predictions | None:
-    if not learner.labels:
-        return None
-    probabilities = learner.probabilities
-    codes = probabilities.argmax(axis=1)
-    confidence = np.clip(probabilities[np.arange(len(codes)), codes], 0.0, 1.0)
-    known = np.minimum(learner.norms, 1.0)
-    return Predictions(tuple(map(str, learner.classes)), codes, confidence, known)

@@ -1,16 +1,18 @@
 """One question: which node, what the model thinks of it, and why it is asked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, Learner
+from poise.active.policies import Policy
 from poise.active.policies.local_max import LocalMax
 from poise.active.snapshot import Snapshot
 from poise.errors import PoolExhausted
 from poise.linalg.status import Floats, Ints
+from poise.models.calibration import Calibration
 from poise.models.result import normalise_scores
 
 Features = npt.NDArray[np.floating[Any]]
@@ -21,6 +23,8 @@ NEIGHBOURS = 4
 ALIKE = 12
 #: Two classes nearer than this in probability: the model wavers, and an answer decides.
 WAVERS = 0.2
+#: Stands for a class that is not used yet: all of them lead to the same next question.
+NEW_CLASS = "\N{NULL}new"
 
 
 @dataclass(frozen=True)
@@ -30,24 +34,49 @@ class Question:
     Attributes
     ----------
     node : its number
-    guess, confidence : the most likely class and its probability; None without labels
-    known_less : share of the candidates of which less is known; 0 for the least known of all
+    guess : the most likely class; None without labels
+    confidence : its calibrated probability; None while too few labels say what that is
+    worth_more : share of the candidates that are more worth asking; 0 for the best of all
     decides : whether two classes are close, rather than all of them far
     nearest : labelled nodes, the nearest first
     alike : nodes that the model believes to be of the same class, this one first, the nearest next
     explored : how much of the pool the labels speak about: the mean norm of the scores
     codes : (n,) the most likely class of every node at this moment, None without labels
+    classes : the names that the codes stand for
+    likely : the classes, the most likely first
     """
 
     node: int
     guess: Any = None
     confidence: float | None = None
-    known_less: float | None = None
+    worth_more: float | None = None
     decides: bool = False
     nearest: tuple[int, ...] = ()
     alike: tuple[int, ...] = ()
     explored: float | None = None
     codes: npt.NDArray[np.int32] | None = None
+    classes: tuple[str, ...] = ()
+    likely: tuple[str, ...] = ()
+
+    def named(self, label: str) -> "Question":
+        """The question that follows an unused class, once it is known which.
+
+        `NEW_CLASS`, the last of the classes, is what this was foreseen with.
+        """
+        if self.codes is None or NEW_CLASS not in self.classes:
+            return self
+        codes, new = self.codes, self.classes.index(NEW_CLASS)
+        known = label in self.classes
+        if known:
+            codes = np.where(codes == new, np.int32(self.classes.index(label)), codes)
+        likely = (label if name == NEW_CLASS else name for name in self.likely)
+        return replace(
+            self,
+            guess=label if self.guess == NEW_CLASS else self.guess,
+            codes=codes,
+            classes=self.classes[:new] + (() if known else (label,)),
+            likely=tuple(dict.fromkeys(likely)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,64 +86,113 @@ class _Look:
     learner: Learner
     values: Floats
     snapshot: Snapshot
+    calibration: Calibration | None
     labelled: Ints
     codes: npt.NDArray[np.int32]
     explored: float
 
     @classmethod
-    def at(cls, learner: Learner) -> "_Look | None":
-        if not learner.labels:
+    def at(
+        cls,
+        learner: Learner,
+        snapshot: Snapshot,
+        values: Floats,
+        calibration: Calibration | None,
+    ) -> "_Look | None":
+        if not len(snapshot.labels):
             return None
-        snapshot = learner.snapshot()
         return cls(
             learner,
-            learner.values,
+            values,
             snapshot,
-            np.fromiter(learner.labels, dtype=np.int64),
+            calibration,
+            snapshot.labels.nodes,
             snapshot.scores.argmax(axis=1).astype(np.int32),
-            float(np.minimum(np.linalg.norm(snapshot.scores, axis=1), 1.0).mean()),
+            float(np.minimum(snapshot.norms, 1.0).mean()),
         )
 
     def question(self, features: Features, node: int) -> Question:
-        labels, labelled = self.snapshot.labels, self.labelled
-        (guess,) = normalise_scores(
+        graph, labels, labelled = self.learner.graph, self.snapshot.labels, self.labelled
+        raw = normalise_scores(
             self.snapshot.scores[[node]], np.ones(1, dtype=bool), labels.counts / len(labels)
-        ).tolist()
-        best, *others = np.argsort(guess)[::-1].tolist()
-        nearest = labelled[np.argsort(_away(features, labelled, node), kind="stable")[:NEIGHBOURS]]
+        )
+        # Before there is evidence, what is usual says at least whether two classes are close.
+        (guess,) = (self.calibration or Calibration()).apply(raw).tolist()
+        order = np.argsort(guess)[::-1].tolist()
+        best, *others = order
+        away = _away(graph, features, labelled, node)
+        nearest = labelled[np.argsort(away, kind="stable")[:NEIGHBOURS]]
         value, candidates = self.values[node], self.values[np.isfinite(self.values)]
+        classes = tuple(map(str, labels.classes))
         return Question(
             node,
-            self.learner.classes[best],
-            min(max(guess[best], 0.0), 1.0),
+            classes[best],
+            None if self.calibration is None else min(max(guess[best], 0.0), 1.0),
             float((candidates > value).mean()) if np.isfinite(value) else None,
             bool(others) and guess[best] - guess[others[0]] < WAVERS,
             tuple(nearest.tolist()),
-            _alike(self.learner.graph, features, node, self.codes, set(labelled.tolist())),
+            _alike(graph, features, node, self.codes, set(labelled.tolist())),
             self.explored,
             self.codes,
+            classes,
+            tuple(classes[code] for code in order),
         )
 
 
-def ask(learner: Learner, features: Features, k: int = 1) -> list[Question]:
+@dataclass
+class _Noted:
+    """A policy, and the values that it chose from first: so that they are computed once."""
+
+    policy: Policy
+    values: Floats | None = None
+    snapshot: Snapshot | None = None
+
+    @property
+    def batch(self) -> bool:
+        return bool(getattr(self.policy, "batch", False))
+
+    def __call__(
+        self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
+    ) -> Ints:
+        if self.snapshot is None:
+            self.values, self.snapshot = values, snapshot
+        return self.policy(values, snapshot, k, rng)
+
+
+def ask(
+    learner: Learner, features: Features, k: int = 1, calibration: Calibration | None = None
+) -> list[Question]:
     """The `k` questions that the learner wants to put, now pending; fewer if fewer are left.
 
     Several are chosen at once, the best of their surroundings each, without a solve in between.
+
+    Parameters
+    ----------
+    calibration : of the probabilities; None if they must not be shown
     """
-    look = _Look.at(learner)
-    before, learner.policy = learner.policy, LocalMax() if k > 1 else learner.policy
+    before = learner.policy
+    noted = _Noted(LocalMax() if k > 1 else before)
+    learner.policy = noted
     try:
         nodes = learner.ask(k).tolist()
     except PoolExhausted:
         return []
     finally:
         learner.policy = before
+    look = None
+    if noted.snapshot is not None and noted.values is not None:
+        look = _Look.at(learner, noted.snapshot, noted.values, calibration)
     return [_question(learner, features, node, look) for node in nodes]
 
 
-def ask_about(learner: Learner, features: Features, node: int) -> Question:
+def ask_about(
+    learner: Learner, features: Features, node: int, calibration: Calibration | None = None
+) -> Question:
     """The question about a given node, now pending."""
-    look = _Look.at(learner)
+    look = None
+    if learner.labels:
+        snapshot = learner.snapshot()
+        look = _Look.at(learner, snapshot, learner.values, calibration)
     learner.pend(node)
     return _question(learner, features, node, look)
 
@@ -140,11 +218,16 @@ def _alike(
     found = np.array([i for i in found.tolist() if i != node and i not in labelled], dtype=np.int64)
     if codes is not None:
         found = found[codes[found] == codes[node]]
-    nearest = found[np.argsort(_away(features, found, node), kind="stable")[: ALIKE - 1]]
+    away = _away(graph, features, found, node)
+    nearest = found[np.argsort(away, kind="stable")[: ALIKE - 1]]
     return (node, *nearest.tolist())
 
 
-def _away(features: Features, nodes: Ints, node: int) -> Floats:
-    """Squared distances of some nodes to one."""
-    difference = np.asarray(features[nodes], dtype=np.float64) - features[node]
+def _away(graph: Graph, features: Features, nodes: Ints, node: int) -> Floats:
+    """Squared distances of some nodes to one, as the graph measures them."""
+    X = np.asarray(features[[node, *nodes.tolist()]], dtype=np.float64)
+    if graph.construction is not None and graph.construction.metric == "cosine":
+        lengths = np.linalg.norm(X, axis=1, keepdims=True)
+        X = X / np.where(lengths > 0, lengths, 1.0)
+    difference = X[1:] - X[0]
     return np.asarray((difference * difference).sum(axis=1))

@@ -8,7 +8,8 @@ import numpy as np
 
 from poise.errors import InputError
 from poise.linalg.status import Ints
-from poise.studio.project import Predictions, Project
+from poise.studio.predictions import Predictions
+from poise.studio.project import Project
 from poise.studio.state import State
 
 SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious")
@@ -124,7 +125,8 @@ def _chosen(
             keep = mask(getattr(state, wanted.show))
         case "suspicious":
             keep = mask(against)
-    if predictions is not None and (wanted.low > 0 or wanted.high < 1):
+    ranged = wanted.low > 0 or wanted.high < 1
+    if ranged and predictions is not None and predictions.calibration is not None:
         sure = predictions.confidence
         keep &= labelled | ((sure >= wanted.low) & (sure <= wanted.high))
     if wanted.label:

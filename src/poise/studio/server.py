@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
@@ -31,6 +31,8 @@ from poise.studio.store import ConflictError, StoreError
 ACCEPTED = frozenset({"class", "label", "skip", "unsure", "clear", "undo", "setting"})
 #: Seconds that a request waits for something to be computed before it is answered as it is.
 PATIENT = 20.0
+#: Seconds that the table waits for predictions by the newest labels, if there are earlier ones.
+SOON = 2.0
 #: After a wrong password: nobody can try many.
 WRONG_PASSWORD_SECONDS = 1.0
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
@@ -115,8 +117,10 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         return Response(content, media_type=kind)
 
     def question(project: Project, request: Request, _: Any) -> Any:
-        project.wait(annotator(request), PATIENT)
-        return standing(project, annotator(request))
+        who = annotator(request)
+        project.wait(who, PATIENT)
+        _judged(project, who)
+        return standing(project, who)
 
     def ahead(project: Project, request: Request, _: Any) -> Any:
         return views.ahead(project, annotator(request), PATIENT)
@@ -124,7 +128,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
     def record(project: Project, request: Request, sent: dict[str, Any]) -> Any:
         who = annotator(request, sent)
         try:
-            event = Event(sent["kind"], sent["data"], who, sent["client"])
+            event = Event(sent["kind"], _given(sent["data"]), who, sent["client"])
             versions = {str(item): int(seen) for item, seen in sent.get("versions", {}).items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, PoiseError):
@@ -159,7 +163,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         who = annotator(request, sent)
         project.audit(who)
         project.wait(who, PATIENT)
-        project.predictions().result(PATIENT)
+        _judged(project, who)
         return standing(project, who)
 
     def history(project: Project, request: Request, _: Any) -> Any:
@@ -207,12 +211,14 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
 
     def table(project: Project, request: Request, _: Any) -> Any:
         wanted = Wanted.of(request.query_params)
-        predictions, against = project.predictions(), project.suspicion()
+        future, against = project.predictions(), project.suspicion()
         needs = wanted.sort == "suspicion" or wanted.show == "suspicious"
-        if not predictions.done() or (needs and not against.done()):
+        wait((future,), SOON)
+        predictions = future.result() if future.done() else project.newest
+        if (predictions is None and not future.done()) or (needs and not against.done()):
             return _preparing()
         known = against.result() if against.done() else None
-        return review(project, wanted, predictions.result(), known)
+        return review(project, wanted, predictions, known)
 
     def exported(project: Project, request: Request) -> tuple[str, list[exchange.Row]]:
         kind = request.query_params.get("format", "csv")
@@ -307,6 +313,18 @@ async def _answer(work: Callable[..., Any], *arguments: Any) -> Response:
     except (TimeoutError, CancelledError):
         return said(503, "the model needs more time, or poise is ending: try again")
     return found if isinstance(found, Response) else JSONResponse(found)
+
+
+def _given(data: dict[str, Any]) -> dict[str, Any]:
+    """Without a guess or a confidence that is null, as the question says them."""
+    return {k: v for k, v in data.items() if v is not None or k not in ("guess", "confidence")}
+
+
+def _judged(project: Project, who: str) -> None:
+    """Wait until an audit has a prediction to judge; that of some answers ago will do."""
+    held = project.state.open.get(who)
+    if held is not None and held.purpose == "audit" and project.newest is None:
+        project.predictions().result(PATIENT)
 
 
 def _place(project: Project, index: object) -> int:

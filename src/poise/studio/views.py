@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from poise.studio.asker import NEW_CLASS, NO_ANSWER
+from poise.studio.asker import NO_ANSWER
 from poise.studio.progress import progress
 from poise.studio.project import Project
-from poise.studio.question import Question
+from poise.studio.question import NEW_CLASS, Question
 
 #: Earlier answers that the page can walk back through.
 BACK = 500
@@ -43,7 +43,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "queue": len(project.asker.waiting),
         "exhausted": question is None and project.asker.exhausted,
         "question": None if question is None else asked(project, question, annotator),
-        "progress": progress(state),
+        "progress": progress(state, None if project.newest is None else project.newest.advice),
     }
 
 
@@ -60,12 +60,11 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
     explained = project.asker.explained(question.node) is not None
     if purpose == "audit":
         # What an audit measures is what would be exported, not the model that decides.
-        future = project.predictions()
-        predictions = future.result() if future.done() else None
+        predictions = project.newest
         guess = confidence = None
         if predictions is not None:
             guess, confidence = predictions.of(question.node)
-        explained = explained and future.done()
+        explained = explained and (predictions is not None or not state.labels)
     return {
         "item": item,
         "index": question.node,
@@ -75,7 +74,7 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         "label": None if given is None else given.label,
         "guess": guess,
         "confidence": None if confidence is None else round(confidence, 4),
-        "known_less": question.known_less,
+        "worth_more": question.worth_more,
         "decides": question.decides,
         "explained": explained,
         "nearest": [

@@ -56,7 +56,11 @@ export function showProgress(state, audit) {
   } else {
     parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
   }
-  if (progress.advice) parts.push(element("p", "advice", progress.advice));
+  if (progress.advice) {
+    const words = element("p", progress.advice.stop ? "advice" : "quiet", progress.advice.words);
+    words.title = progress.advice.reason;
+    parts.push(words);
+  }
   const button = element("button", "", "");
   button.type = "button";
   button.append(element("kbd", "", "a"), " Audit");
@@ -91,11 +95,11 @@ export function showReason(state) {
     nearest.replaceChildren();
     return;
   }
-  const less = question.known_less;
-  const rank = less === null ? "" : less < 0.0005 ? " Nothing is known less." : ` Of ${percent(less)} of the others even less is known.`;
+  const more = question.worth_more;
+  const rank = more === null ? "" : more < 0.0005 ? " No other item is more worth asking." : ` ${percent(more)} of the others are more worth asking.`;
   at("reason").textContent = (question.decides
     ? "To decide: two classes are close here."
-    : "To explore: the labels so far say little about it.") + rank;
+    : "To explore: the labels so far say little about it or what is around it.") + rank;
   nearest.replaceChildren(...question.nearest.map(({ item, label }) => {
     const frame = element("figure");
     frame.append(element("figcaption", "", label));
@@ -130,7 +134,7 @@ export async function showSettings(state, set) {
   automatic.checked = tau === null;
   const slider = element("input");
   Object.assign(slider, { type: "range", min: -6, max: 0, step: 0.5, value: tau ? Math.log10(tau) : -3, disabled: tau === null });
-  const shown = element("output", "quiet", tau === null ? "the paper's schedule" : tau.toExponential(0));
+  const shown = element("output", "quiet", tau === null ? "automatic" : tau.toExponential(0));
   automatic.addEventListener("change", () => set("tau", automatic.checked ? null : 1e-3));
   slider.addEventListener("input", () => { shown.textContent = (10 ** slider.value).toExponential(0); });
   slider.addEventListener("change", () => set("tau", 10 ** Number(slider.value)));
@@ -139,7 +143,7 @@ export async function showSettings(state, set) {
   body.replaceChildren(
     labelled("Acquisition", choose),
     element("p", "quiet", acquisitions[acquisition] ?? ""),
-    labelled("Exploring less and less, as in the paper", automatic),
+    labelled("Decay as the acquisition wants it", automatic),
     labelled("Decay tau: more explores, less decides", slider, shown),
   );
   body.querySelectorAll("select, input")[held]?.focus();

@@ -48,7 +48,7 @@ class Review {
     this.filters = new Filters(remembered.filters, () => this.reload(true), this.views);
     this.head = make("div", { className: "head", role: "row", "aria-rowindex": 1 });
     this.head.append(...cells("columnheader", COLUMNS));
-    this.head.querySelector(".confidence").title = "The model's own, not a measured accuracy";
+    this.head.querySelector(".confidence").title = "How often such guesses are right, judged by labels held out; not a measured accuracy";
     this.head.querySelector(".suspicion").title = "How much the other labels speak against this one";
     this.space = make("div", { className: "space", role: "presentation" });
     this.list = make("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);

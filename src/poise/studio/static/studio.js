@@ -45,7 +45,8 @@ function answer(label, asked = state?.question) {
   if (!asked) return;
   say("");
   const data = { items: [asked.item], label, via: asked.purpose === "audit" ? "audit" : "question" };
-  if (asked.guess) Object.assign(data, { guess: asked.guess, confidence: asked.confidence });
+  if (asked.guess) data.guess = asked.guess;
+  if (asked.guess && asked.confidence !== null) data.confidence = asked.confidence;
   record("label", data, { [asked.item]: asked.version });
   if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label);
 }
@@ -259,12 +260,15 @@ function showQuestion() {
 
 function showGuess(question) {
   const words = at("guess");
+  words.title = "";
   if (!question) {
     words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
   } else if (question.purpose === "audit") {
     words.textContent = "What is it?";
   } else if (question.guess) {
-    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${percent(question.confidence)} · `, element("kbd", "", "Enter"));
+    const share = question.confidence === null ? "" : `${percent(question.confidence)} · `;
+    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}`, element("kbd", "", "Enter"));
+    words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
   } else if (question.label) {
     words.replaceChildren("labelled ", element("b", "", question.label));
   } else if (!state.answers) {

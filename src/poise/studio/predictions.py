@@ -1,0 +1,123 @@
+"""What the labels so far say of every item: classes, how likely they are right, whether to go on.
+
+Computed away from the thread that asks, since it takes several solves; see `Project.predictions`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Graph, Learner
+from poise.active.stopping import Advice, advise, checkpoint, first_half
+from poise.linalg.status import Floats
+from poise.models.calibration import Calibration
+from poise.models.held_out import held_out_scores, spread_evenly
+from poise.models.labels import Labels
+from poise.studio.asker import LARGE, Setup
+
+#: Largest share of labels that are the only one of their class. It estimates the share of items
+#: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
+UNSEEN = 0.1
+#: Labels held out where there are `LARGE` many items: each is a column of as many numbers.
+HELD_OUT = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What the model says of every item.
+
+    Attributes
+    ----------
+    classes : names
+    codes : (n,) places of the predicted classes
+    confidence : (n,) their calibrated probabilities, good for an order in any case
+    known : (n,) norms of the scores in the model that decides, 0 where no label speaks
+    calibration : of the model that decides, whose guess is shown with a question; None while there
+        is too little evidence to show a number, also for `confidence`
+    advice : whether to go on
+    """
+
+    classes: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+    confidence: Floats
+    known: Floats
+    calibration: Calibration | None
+    advice: Advice
+
+    def of(self, index: int) -> tuple[str, float | None]:
+        """The class of one item, and its probability where that means something."""
+        name = self.classes[self.codes[index]]
+        if self.calibration is None:
+            return name, None
+        return name, round(float(self.confidence[index]), 4)
+
+
+def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predictions | None:
+    """The predictions by the labels of a setup; None without any.
+
+    Parameters
+    ----------
+    surprising : answered node -> whether the model had expected another class. Labels that are not
+        among them were given before the questions.
+    """
+    if not setup.labels:
+        return None
+    learner = setup.learner(graph, 0)
+    alone = learner.copy()
+    # The linear model that may help to predict has no say in what is asked, and takes too long
+    # where there are very many items.
+    alone.predictor = "pwll"
+    if graph.n_nodes >= LARGE or np.array_equal(learner.result.scores, alone.result.scores):
+        learner = alone
+    calibration = _calibration(learner)
+    deciding = calibration if learner is alone else _calibration(alone)
+    shown = calibration.has_evidence and deciding.has_evidence and _unseen(setup.labels) <= UNSEEN
+    result = learner.result
+    certain = ~result.reached
+    certain[list(setup.labels)] = True
+    probabilities = calibration.apply(result.probabilities, keep=certain)
+    codes = probabilities.argmax(axis=1)
+    return Predictions(
+        tuple(map(str, learner.classes)),
+        codes,
+        np.clip(probabilities[np.arange(len(codes)), codes], 0.0, 1.0),
+        np.minimum(learner.norms, 1.0),
+        deciding if shown else None,
+        _advice(graph, setup, alone, surprising),
+    )
+
+
+def _calibration(learner: Learner) -> Calibration:
+    """That of the learner; where there are very many items, with fewer labels held out."""
+    graph = learner.graph
+    if graph.n_nodes < LARGE or len(learner.classes) < 2:
+        return learner.calibration
+    labels, result = Labels.of(learner.labels, graph.n_nodes, learner.classes), learner.result
+    chosen = spread_evenly(len(labels), HELD_OUT)
+    rest = result.reached.copy()
+    rest[labels.nodes] = False
+    held_out = held_out_scores(graph, labels, chosen)
+    return Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
+
+
+def _unseen(labels: Mapping[int, str]) -> float:
+    """Share of the labels that are the only one of their class."""
+    _, counts = np.unique(np.array(list(labels.values())), return_counts=True)
+    return float((counts == 1).sum() / len(labels))
+
+
+def _advice(graph: Graph, setup: Setup, now: Learner, surprising: Mapping[int, bool]) -> Advice:
+    """Whether to stop, from what the second half of the answers changed."""
+    answered = [node for node in setup.labels if node in surprising]
+    later = set(answered[first_half(len(answered)) :])
+    early = {node: label for node, label in setup.labels.items() if node not in later}
+    if not early:
+        return advise([])
+    before = Setup(early, tuple(map(str, now.classes))).learner(graph, 0)
+    before.predictor = "pwll"
+    half = before.result.codes
+    unexpected = [surprising[node] for node in answered]
+    nodes = np.array(list(setup.labels), dtype=np.int64)
+    return advise([checkpoint(now.result.probabilities, half, half, unexpected, nodes)])

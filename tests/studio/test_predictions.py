@@ -1,0 +1,148 @@
+"""What is said of every item, and when a number may be shown."""
+
+import numpy as np
+import pytest
+from crowds import answer, asked, make_project, truth
+
+import poise
+from poise.active.stopping import Settled
+from poise.studio import predictions
+from poise.studio.asker import Setup
+from poise.studio.events import Event
+from poise.studio.predictions import UNSEEN, predict
+
+
+@pytest.fixture(scope="module")
+def crowds():
+    """Three crowds that touch, and their classes."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 200)
+    X = rng.normal(size=(600, 6)) + 2.5 * np.eye(3, 6)[y]
+    return poise.knn_graph(X, k=10), np.array(["a", "b", "c"])[y]
+
+
+def labelled(y, n, seed=0):
+    nodes = np.random.default_rng(seed).permutation(len(y))[:n].tolist()
+    return {node: str(y[node]) for node in nodes}
+
+
+def found(crowds, n, *, surprising=None, classes=("a", "b", "c"), **options):
+    graph, y = crowds
+    labels = labelled(y, n)
+    return predict(graph, Setup(labels, classes, **options), surprising or {})
+
+
+def test_nothing_is_predicted_without_labels(crowds):
+    assert found(crowds, 0) is None
+
+
+def test_no_number_before_there_is_evidence(crowds):
+    early = found(crowds, 6)
+    assert early.calibration is None
+    name, confidence = early.of(5)
+    assert name in ("a", "b", "c")
+    assert confidence is None
+
+
+def test_numbers_are_about_as_often_right_as_they_say(crowds):
+    graph, y = crowds
+    said = found(crowds, 60)
+    assert said.calibration is not None
+    rest = np.setdiff1d(np.arange(600), list(labelled(y, 60)))
+    right = np.array(said.classes)[said.codes[rest]] == y[rest]
+    assert abs(said.confidence[rest].mean() - right.mean()) < 0.06
+    raw = poise.Learner(graph, labelled(y, 60), predictor="pwll").result.probabilities
+    assert abs(raw.max(axis=1)[rest].mean() - right.mean()) > 0.07, "else nothing is tested"
+    assert said.of(int(rest[0]))[1] == round(float(said.confidence[rest[0]]), 4)
+
+
+def test_no_number_while_many_classes_have_one_label(crowds):
+    graph, y = crowds
+    labels = labelled(y, 60)
+    known = predict(graph, Setup(labels), {})
+    assert known.calibration is not None
+    rare = dict(list(labels.items())[:52]) | {node: f"rare {node}" for node in list(labels)[52:]}
+    assert UNSEEN < 8 / 60
+    assert predict(graph, Setup(rare), {}).calibration is None
+
+
+def test_many_items_hold_out_fewer_labels(crowds, monkeypatch):
+    usual = found(crowds, 60)
+    monkeypatch.setattr(predictions, "LARGE", 600)
+    monkeypatch.setattr(predictions, "HELD_OUT", 25)
+    fewer = found(crowds, 60)
+    assert 10 <= fewer.calibration.held_out <= 25
+    assert usual.calibration.held_out > 25
+    assert np.mean(fewer.codes == usual.codes) > 0.95
+
+
+def test_classes_that_nobody_used_yet(crowds):
+    said = found(crowds, 60, classes=("z", "a", "b", "c"))
+    assert said.classes == ("z", "a", "b", "c")
+    assert not (said.codes == 0).any()
+
+
+def test_advice_compares_with_the_first_half(crowds):
+    graph, y = crowds
+    labels = labelled(y, 300)
+    calm = predict(graph, Setup(labels), dict.fromkeys(labels, False))
+    assert calm.advice.reason.startswith("The last 150 answers changed")
+    surprised = predict(graph, Setup(labels), dict.fromkeys(labels, True))
+    assert not surprised.advice.stop
+    assert "100% of them were unexpected" in surprised.advice.reason
+    given = predict(graph, Setup(labels), {})
+    assert "too early" in given.advice.sentence, "what was given beforehand is no answer"
+
+
+def test_advice_to_stop_when_nothing_changes_any_more(tmp_path):
+    project = make_project(tmp_path, n=200)
+    for name in ("left", "right"):
+        project.record(Event("class", {"name": name}))
+    for number in range(Settled().least):
+        item = f"item{number + (20 if number % 2 else 100)}"
+        side = "left" if project.index[item] < 100 else "right"
+        answer(project, item, label=side, guess=side)
+    advice = project.predictions().result(30).advice
+    assert advice.stop, advice.reason
+    project.close()
+
+
+def test_questions_get_a_number_once_there_is_evidence(project):
+    for _ in range(3):
+        answer(project, asked(project))
+    assert project.predictions().result(30).calibration is None
+    early = project.wait("", 30)
+    assert early.guess is not None
+    assert early.confidence is None
+    for _ in range(15):
+        answer(project, asked(project))
+    said = project.predictions().result(30)
+    assert said.calibration is not None
+    for _ in range(2):  # the next question was chosen before that was known
+        answer(project, asked(project))
+    late = project.wait("", 30)
+    assert late.confidence is not None
+    assert 0.5 <= late.confidence <= 1
+
+
+def test_an_audit_may_not_know_a_label_that_was_taken_back(project):
+    for _ in range(6):
+        answer(project, asked(project))
+    project.predictions().result(30)
+    assert project.newest is not None
+    item = asked(project)
+    answer(project, item, label="right" if truth(item) == "left" else "left")
+    project.predictions().result(30)
+    project.undo()
+    renewed = project.predictions().result(30)
+    assert renewed.of(project.index[item])[0] == truth(item)
+    assert project.newest is renewed
+
+
+def test_earlier_predictions_stay_until_there_are_newer(project):
+    for _ in range(6):
+        answer(project, asked(project))
+    before = project.predictions().result(30)
+    with project._predicting:  # as if the next ones took long
+        answer(project, asked(project))
+        assert project.newest is before
