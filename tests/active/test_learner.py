@@ -31,7 +31,7 @@ def label_some(learner, y, n_queries):
 
 def test_scores_are_those_of_the_model(blobs):
     graph, y = blobs
-    learner = poise.Learner(graph, {0: "class 0"}, acquisition="norm", tau=1e-2)
+    learner = poise.Learner(graph, {0: "class 0"}, acquisition="norm", tau=1e-2, predictor="pwll")
     label_some(learner, y, 6)
     labels = Labels.of(learner.labels, graph.n_nodes, learner.classes)
     np.testing.assert_allclose(learner.scores, pwll(graph, labels, tau=1e-2).scores, atol=2e-6)

@@ -8,7 +8,7 @@ import pytest
 
 from poise.cli.main import main
 from poise.experiments.efficiency import accuracy, questions, trust
-from poise.experiments.efficiency.accuracy import COMBINED, LOGISTIC, PWLL
+from poise.experiments.efficiency.accuracy import BALANCED, LOGISTIC, PWLL
 from poise.experiments.efficiency.bench import Plan, calibration_means, comparisons, run
 from poise.experiments.efficiency.compare import compare, curves_by_set, verdicts
 from poise.experiments.efficiency.methods import ABLATIONS, AUTO, METHODS
@@ -24,7 +24,7 @@ from poise.models import Labels, models
 def rows(curves):
     """Records of accuracies from method -> list of curves, a trial each."""
     for method, trials in curves.items():
-        predictor, name = (LOGISTIC, "random") if method == LOGISTIC else (PWLL, method)
+        predictor, name = (LOGISTIC, "random") if method == LOGISTIC else (BALANCED, method)
         for trial, curve in enumerate(trials):
             yield {
                 "set": "digits",
@@ -93,7 +93,7 @@ class TestPredictors:
         curve = pwll_curve(trial, asked, codes)
         assert len(curve) == len(BUDGETS)
         labels = Labels.of({int(i): int(codes[i]) for i in asked}, trial.n_points, range(10))
-        expected = models.factory("pwll")(trial.graph, labels).probabilities
+        expected = models.factory("pwll")(trial.graph, labels).scores
         np.testing.assert_allclose(curve[-1], expected, atol=2e-3)
 
     def test_logistic_regression_and_one_class(self):
@@ -168,7 +168,7 @@ class TestRun:
         before = {path.name: path.read_text() for path in measured.glob("*.jsonl")}
         run(Plan(measured, ("digits",), (AUTO, "norm", "random"), trials=2))
         assert {path.name: path.read_text() for path in measured.glob("*.jsonl")} == before
-        assert len(before["accuracies.jsonl"].splitlines()) == 2 * (3 + 2 + 1)
+        assert len(before["accuracies.jsonl"].splitlines()) == 2 * (2 * 3 + 2 + 1)
         asked = [json.loads(line)["queries"] for line in before["questions.jsonl"].splitlines()]
         assert all(len(set(nodes)) == 100 for nodes in asked)
 
@@ -195,12 +195,12 @@ class TestRun:
         lines = accuracy.accuracy_lines(tmp_path)
         units = list(accuracy.missing_units(questions.question_lines(measured), lines))
         random = {unit.predictors for unit in units if unit.method == "random"}
-        assert random == {(PWLL, LOGISTIC)}
-        (row,) = accuracy.measure_unit(next(unit for unit in units if unit.method == "norm"))
+        assert random == {(PWLL, BALANCED, LOGISTIC)}
+        row, _ = accuracy.measure_unit(next(unit for unit in units if unit.method == "norm"))
         kept = next(
             r
             for r in accuracy.accuracy_lines(measured)
-            if (r["method"], r["trial"]) == ("norm", row["trial"])
+            if (r["method"], r["trial"], r["predictor"]) == ("norm", row["trial"], PWLL)
         )
         assert row["accuracy"] == kept["accuracy"]
 

@@ -6,13 +6,14 @@ import pytest
 import poise
 from poise.errors import UnknownNameError
 from poise.models import Labels, models
+from poise.models.balance import balanced
 from poise.models.combined import LANDMARKS, LEAST, combine, kernel_features, surest
 from poise.models.harmonic import Model
 
 
 def fitted(graph, y, nodes):
     labels = Labels.of({int(i): int(y[i]) for i in nodes}, graph.n_nodes, range(int(y.max()) + 1))
-    alone = models.factory("pwll")(graph, labels)
+    alone = balanced(models.factory("pwll")(graph, labels))
     return labels, alone, combine(graph, labels, alone, Model())
 
 
@@ -116,11 +117,11 @@ class TestLearner:
 
     def test_predicts_with_both_by_default(self, linear):
         graph, y = linear
-        both, alone = self.told(graph, y), self.told(graph, y, predictor="pwll")
+        both, alone = self.told(graph, y), self.told(graph, y, predictor="balanced")
         assert (both.predictions == y).mean() > (alone.predictions == y).mean() + 0.05
         again = poise.Learner.from_json(graph, both.to_json())
         assert (again.predictions == both.predictions).all()
-        assert (poise.Learner.from_json(graph, alone.to_json()).predictor) == "pwll"
+        assert (poise.Learner.from_json(graph, alone.to_json()).predictor) == "balanced"
         confidence = both.probabilities.max(axis=1).mean()
         assert confidence == pytest.approx((both.predictions == y).mean(), abs=0.1)
 

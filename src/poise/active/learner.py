@@ -24,6 +24,7 @@ from poise.checks import decay, whole_number
 from poise.errors import GraphError, InputError, LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
+from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
 from poise.models.combined import Combined, combine
 from poise.models.components import reached
@@ -34,7 +35,7 @@ from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 from poise.registry import known_name
 
-PREDICTORS = ("auto", "pwll")
+PREDICTORS = ("auto", "balanced", "pwll")
 #: Solved problems kept: the open questions', the labels', the predicting model's, and that after
 #: a skip.
 KEPT = 4
@@ -67,10 +68,11 @@ class Learner:
     predict_tau : float or None
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
-    predictor : {"auto", "pwll"}
-        "auto" adds a kernel model of the features to PWLL where that predicts more held-out labels,
-        see `poise.models.combined`; it costs some solves when predictions are read. "pwll" never
-        does. Where the graph has no features, or `predict_tau` is None, both are the same.
+    predictor : {"auto", "balanced", "pwll"}
+        "balanced" puts the classes' scores on a more equal footing, see `poise.models.balance`.
+        "auto" also adds a kernel model of the features where that predicts more held-out labels,
+        see `poise.models.combined`; it costs some solves when predictions are read. "pwll" does
+        neither, nor does any of them while `predict_tau` is None.
     shift : float or None
         Smallest Poisson weight; None leaves the weights away, which is plain Laplace learning.
     seeding : name or function, optional
@@ -282,6 +284,9 @@ class Learner:
                 held_out = held_out_scores(
                     self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
                 )
+                if self.predictor != "pwll" and self.predict_tau is not None:
+                    plain = self._labelled_result(self._predicting())
+                    held_out = held_out * balance_factors(plain.scores)
             rest = predicted.result.reached.copy()
             rest[labels.nodes] = False
             pool = predicted.result.probabilities[rest]
@@ -330,6 +335,9 @@ class Learner:
     def _predicted(self) -> Combined:
         alone = self._labelled_result(self._predicting())
         if self.predictor == "pwll" or self.predict_tau is None:
+            return Combined(alone)
+        alone = balanced(alone)
+        if self.predictor == "balanced":
             return Combined(alone)
         if self._combined is None or self._combined[0] != self._session.version:
             found = combine(self.graph, self._labels(), alone, self._predicting())

@@ -13,6 +13,7 @@ import numpy as np
 
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
+from poise.models.balance import balance_factors
 from poise.models.components import reached
 from poise.models.harmonic import Model, solve_problems
 from poise.models.held_out import dealt, spread_evenly
@@ -59,7 +60,7 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
 
     Parameters
     ----------
-    alone : what `model` says with all labels
+    alone : what `model` says with all labels, `balanced`
     model : the member of the PWLL family that predicts
     """
     if graph.features is None or np.unique(labels.codes).size < 2 or len(labels) < LEAST:
@@ -75,7 +76,8 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
     gained = 0
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
         known, shares = reached(graph, some.nodes), some.counts / len(some)
-        graph_alone = normalise_scores(columns.values, known, shares)
+        scores = columns.values * balance_factors(columns.values)
+        graph_alone = normalise_scores(scores, known, shares)
         product = product_with_taught(graph_alone, X, some)
         nodes, truth = labels.nodes[part], labels.codes[part]
         held_out[part] = product[nodes]
@@ -83,9 +85,9 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
         gained += int((product[nodes].argmax(axis=1) == truth).sum() - right_before.sum())
     if gained <= 0:
         return Combined(alone)
-    scores = product_with_taught(alone.probabilities, X, labels)
-    scores[labels.nodes] = labels.one_hot
-    together = ScoreResult(scores, labels.classes, alone.reached, alone.fallback, alone.weights)
+    product = product_with_taught(alone.probabilities, X, labels)
+    product[labels.nodes] = labels.one_hot
+    together = ScoreResult(product, labels.classes, alone.reached, alone.fallback, alone.weights)
     return Combined(together, held_out)
 
 

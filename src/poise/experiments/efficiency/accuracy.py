@@ -1,4 +1,4 @@
-"""Accuracy after few labels: of every method in PWLL, and of random labels without a graph."""
+"""Accuracy after few labels: of every method in the same models, and without a graph."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +16,11 @@ from poise.experiments.efficiency.predictors import (
 from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import BUDGETS, make_trial
+from poise.models.balance import balance_factors
 
 KEYS = ("set", "trial", "method", "predictor")
-PWLL, COMBINED, LOGISTIC = "pwll", "combined", "logistic regression"
-#: Predictors in which a method is measured, besides PWLL.
+PWLL, BALANCED, COMBINED, LOGISTIC = "pwll", "balanced", "combined", "logistic regression"
+#: Predictors in which a method is measured, besides plain and balanced PWLL.
 ALSO = {AUTO: (COMBINED, LOGISTIC), "random": (LOGISTIC,)}
 DIGITS = 5
 
@@ -45,7 +46,7 @@ def missing_units(questions: Lines, lines: Lines) -> Iterator[Unit]:
     """What has been asked and not been measured, trial by trial."""
     place = {p.name(g): (p.dataset, g) for p in POOLS.values() for g in p.groupings}
     for row in sorted(questions, key=lambda row: (row["trial"], place[row["set"]][0])):
-        wanted = (PWLL, *ALSO.get(row["method"], ()))
+        wanted = (PWLL, BALANCED, *ALSO.get(row["method"], ()))
         left = tuple(p for p in wanted if (row["set"], row["trial"], row["method"], p) not in lines)
         if left and len(row["queries"]) >= BUDGETS[-1]:
             pool, grouping = place[row["set"]]
@@ -58,10 +59,13 @@ def measure_unit(unit: Unit) -> list[Row]:
     trial = make_trial(unit.pool, unit.trial)
     codes, asked = trial.classes[unit.grouping], np.array(unit.queries, dtype=np.int64)
     n_classes = int(codes.max()) + 1
+    plain = pwll_curve(trial, asked, codes)
     rows: list[Row] = []
     for predictor in unit.predictors:
         if predictor == PWLL:
-            curve = pwll_curve(trial, asked, codes)
+            curve = plain
+        elif predictor == BALANCED:
+            curve = [scores * balance_factors(scores) for scores in plain]
         elif predictor == COMBINED:
             curve = combined_curve(trial, asked, codes)
         else:

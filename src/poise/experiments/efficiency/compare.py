@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.experiments.efficiency.accuracy import COMBINED, LOGISTIC, PWLL
+from poise.experiments.efficiency.accuracy import BALANCED, COMBINED, LOGISTIC
 from poise.experiments.efficiency.methods import AUTO
 from poise.experiments.efficiency.records import Row
 from poise.experiments.efficiency.trials import BUDGETS, area
@@ -24,11 +24,15 @@ PREDICTING = "auto, predicting"
 Curves = Mapping[str, Mapping[int, NDArray[np.float64]]]
 
 
-def curves_by_set(rows: Iterable[Row]) -> dict[str, dict[str, dict[int, NDArray[np.float64]]]]:
-    """Accuracies by set, method and trial: in PWLL, and under names of their own in others."""
+def curves_by_set(
+    rows: Iterable[Row], predictor: str = BALANCED
+) -> dict[str, dict[str, dict[int, NDArray[np.float64]]]]:
+    """Accuracies by set, method and trial, all in one predictor; and the whole of poise, and
+    random labels with logistic regression, as methods of their own.
+    """
     found: dict[str, dict[str, dict[int, NDArray[np.float64]]]] = {}
     for row in rows:
-        method = row["method"] if row["predictor"] == PWLL else _named(row)
+        method = row["method"] if row["predictor"] == predictor else _named(row)
         if method is None:
             continue
         trials = found.setdefault(row["set"], {}).setdefault(method, {})
@@ -37,7 +41,7 @@ def curves_by_set(rows: Iterable[Row]) -> dict[str, dict[str, dict[int, NDArray[
 
 
 def _named(row: Row) -> str | None:
-    """What the tables call a method in another predictor than PWLL, None if they leave it out."""
+    """What the tables call a method in a predictor of its own, None if they leave it out."""
     return {
         ("random", LOGISTIC): LOGISTIC,
         (AUTO, COMBINED): PREDICTING,

@@ -1,4 +1,4 @@
-"""What the same labels say through different models: class probabilities of all points."""
+"""What the same labels say through different models: scores of all points."""
 
 import numpy as np
 import numpy.typing as npt
@@ -6,9 +6,9 @@ import numpy.typing as npt
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 from poise.linalg.status import Floats, Ints
 from poise.models import Labels, models
+from poise.models.balance import balanced
 from poise.models.combined import combine
 from poise.models.harmonic import Model, solve_problems
-from poise.models.result import normalise_scores
 
 #: Relative residual of columns that only say which class is largest.
 RTOL = 1e-5
@@ -17,7 +17,7 @@ STRENGTH = 100.0
 
 
 def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
-    """(n, C) probabilities of PWLL at each of `BUDGETS`, all solved in one pass."""
+    """(n, C) scores of PWLL at each of `BUDGETS`, all solved in one pass."""
     n_classes = int(codes.max()) + 1
     problems, present = [], []
     for budget in BUDGETS:
@@ -32,9 +32,11 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
     ):
         scores = np.zeros((trial.n_points, n_classes))
         scores[:, seen] = columns.values
+        # Where no label reaches, the most frequent class of the labels.
         shares = np.bincount(codes[asked[:budget]], minlength=n_classes) / budget
-        everywhere = np.ones(trial.n_points, dtype=bool)
-        curves.append(normalise_scores(scores, everywhere, shares))
+        unreached = scores.sum(axis=1) == 0
+        scores[unreached] = shares
+        curves.append(scores)
     return curves
 
 
@@ -44,7 +46,7 @@ def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
     curves = []
     for budget in BUDGETS:
         labels = Labels.of({int(i): int(codes[i]) for i in asked[:budget]}, trial.n_points)
-        alone = models.factory("pwll")(trial.graph, labels)
+        alone = balanced(models.factory("pwll")(trial.graph, labels))
         found = combine(trial.graph, labels, alone, Model()).result
         probabilities = np.zeros((trial.n_points, n_classes))
         probabilities[:, np.array(labels.classes, dtype=np.int64)] = found.probabilities
@@ -74,8 +76,8 @@ def scaled(X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray(centred / (length or 1.0), dtype=np.float32)
 
 
-def share_right(probabilities: Floats, codes: Ints, labelled: Ints) -> float:
-    """Share of the points without a label whose most likely class is right."""
+def share_right(scores: Floats, codes: Ints, labelled: Ints) -> float:
+    """Share of the points without a label whose largest score is that of its class."""
     rest = np.ones(len(codes), dtype=bool)
     rest[labelled] = False
-    return float((probabilities.argmax(axis=1) == codes)[rest].mean()) if rest.any() else 1.0
+    return float((scores.argmax(axis=1) == codes)[rest].mean()) if rest.any() else 1.0
