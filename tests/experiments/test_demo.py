@@ -19,16 +19,16 @@ from poise.experiments.demo import (
 from poise.experiments.demo_page import demo_page
 
 
-def test_minimum_norm_finds_the_digits_sooner_than_random(demo: Demo) -> None:
-    assert demo.explored("norm").mean() > demo.explored("random").mean()
-    assert demo.accuracy("norm")[:, -1].mean() > demo.accuracy("random")[:, -1].mean()
-    assert demo.accuracy("norm")[:, -1].mean() > 0.85
+def test_the_default_finds_the_digits_sooner_than_random(demo: Demo) -> None:
+    assert demo.explored("auto").mean() > demo.explored("random").mean()
+    assert demo.accuracy("auto")[:, -1].mean() > demo.accuracy("random")[:, -1].mean()
+    assert demo.accuracy("auto")[:, -1].mean() > 0.85
 
 
 def test_both_methods_begin_alike_with_one_label(demo: Demo) -> None:
-    for norm, random in zip(demo.traces["norm"], demo.traces["random"], strict=True):
-        assert norm.initial.tolist() == random.initial.tolist()
-        assert len(norm.initial) == 1
+    for auto, random in zip(demo.traces["auto"], demo.traces["random"], strict=True):
+        assert auto.initial.tolist() == random.initial.tolist()
+        assert len(auto.initial) == 1
     assert demo.labels[0] == 1
     assert demo.labels[-1] == 26
 
@@ -124,11 +124,11 @@ def test_the_page_is_well_formed_and_loads_nothing(page: str) -> None:
 def test_the_page_shows_the_questions_in_order(demo: Demo, page: str) -> None:
     images = [attributes for tag, attributes in Page(page).tags if tag == "img"]
     assert len(images) == 2 * 26
-    asked = demo.digits[demo.traces["norm"][0].queries]
+    asked = demo.digits[demo.traces["auto"][0].queries]
     said = [int(re.findall(r": (\d)", image["alt"] or "")[0]) for image in images[1:26]]
     assert said == asked.tolist()
     firsts = sum("first time" in (image["alt"] or "") for image in images[:26])
-    assert firsts == demo.traces["norm"][0].clusters_seen[-1]
+    assert firsts == demo.traces["auto"][0].clusters_seen[-1]
 
 
 def test_every_image_and_chart_has_words(page: str) -> None:

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_json: bool) -> None:
     """Label handwritten digits by simulation, from one label.
 
-    The 1,797 images are scikit-learn's, and the data set itself answers. Minimum norm is compared
-    with asking at random; the page shows the learning curves, how soon each digit was found, and
-    the images in the order asked.
+    The 1,797 images are scikit-learn's, and the data set itself answers. The default acquisition,
+    auto, is compared with asking at random; the page shows the learning curves, how soon each digit
+    was found, and the images in the order asked.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The demonstration: scikit-learn's digits labelled by simulation, minimum norm against random."""
+"""The demonstration: scikit-learn's digits labelled by simulation, the default against random."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ from poise.experiments.summary import Band, mean_band
 from poise.experiments.versions import versions
 
 # Acquisition -> what the reader sees; the order is that of every chart and table.
-METHODS = {"norm": "Minimum norm", "random": "Random"}
+METHODS = {"auto": "poise", "random": "Random"}
 CHECKPOINTS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -27,7 +27,6 @@ class Settings:
     budget: int = 100
     seed: int = 0
     k: int = 10
-    tau: float = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +82,6 @@ def run_demo(settings: Settings, begin: Begin = lambda step: lambda done, total:
             graph,
             digits,
             acquisition=method,
-            tau=settings.tau,
-            predict_tau=None,  # predict in the model that asks: one model to look at, one to solve
             budget=settings.budget,
             seeds=seeds,
             initial=1,

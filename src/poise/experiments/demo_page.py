@@ -34,15 +34,16 @@ def demo_page(demo: Demo) -> str:
 
 def _opening(demo: Demo) -> str:
     row = min(accuracy_rows(demo), key=lambda row: abs(row.labels - 20))
-    norm, random = (row.accuracy[method][0] for method in ("norm", "random"))
+    auto, random = (row.accuracy[method][0] for method in ("auto", "random"))
     return (
         '<header><p class="eyebrow">poise demo</p>'
-        f"<h1>With {row.labels} labels, {percent(norm)} of the other digits are right. "
+        f"<h1>With {row.labels} labels, {percent(auto)} of the other digits are right. "
         f"Asking at random: {percent(random)}.</h1>"
         f"<p>There are {len(demo.digits):,} images of handwritten digits and one of them has a "
-        "label. poise asks for the image that the labels so far say least about (minimum norm), "
-        "gets its label, and guesses all the others again. It is never told that there are ten "
-        "digits: it finds them by asking. Here the data set itself answers, "
+        "label. poise asks where a whole region is uncertain: where no label is near, or where "
+        "labels disagree. It gets the label of one image there and predicts all the others again. "
+        "It is never told that there are ten digits: it finds them by asking. Here the data set "
+        "itself answers, "
         f"{_times(demo.settings.trials)} from a first label drawn at random, and accuracy is "
         "counted on the images without a label.</p></header>"
     )
@@ -107,7 +108,7 @@ def _curves(demo: Demo) -> str:
                 y=Axis("Share of the ten digits seen", 0, 1, percent),
             ),
             "A digit that nobody has labelled yet is always wrong, so finding all ten comes first: "
-            "minimum norm goes where no label reaches.",
+            "poise first goes to regions that no label reaches.",
         ),
     )
 
@@ -159,10 +160,11 @@ def _numbers_and_next(demo: Demo) -> str:
     described: dict[str, object] = {
         "Data": f"scikit-learn's digits, {len(demo.digits):,} images of 8 x 8 pixels",
         "Graph": f"{settings.k} nearest neighbours, Gaussian weights",
-        "Model": f"PWLL-tau with tau = {settings.tau:g}, for the questions and the predictions",
+        "Questions": f"{settings.budget} after the first label, chosen by the acquisition auto "
+        "(the default) or at random",
+        "Predictions": "Poisson reweighted Laplace learning (PWLL)",
         "Trials": f"{settings.trials}, seeds {settings.seed} to "
         f"{settings.seed + settings.trials - 1}",
-        "Questions": f"{settings.budget} after the first label",
         "Versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
     }
     return (
