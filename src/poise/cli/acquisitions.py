@@ -53,7 +53,10 @@ def acquisitions(as_json: bool) -> None:
             table.add_row(name, description)
         console.print(table)
         console.print()
-    console.print('Use one: poise.Learner(graph, labels, acquisition="norm")', highlight=False)
+    console.print(
+        'The default is auto. Use another: poise.Learner(graph, labels, acquisition="norm")',
+        highlight=False,
+    )
     console.print(
         "From no labels at all: poise.Learner(graph, {}, seeding=...) with dac, typicality,"
         " kmeans++ or land",
