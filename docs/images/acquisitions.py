@@ -2,12 +2,14 @@
 
 Writes acquisitions-*.svg, a file per family and a panel per acquisition, and prints what the panels
 say. One set proves little: ``python docs/images/acquisitions.py 10`` draws nothing and prints the
-means over ten sets. With ``agreement`` it compares `coverage` with `norm`.
+means over ten sets. Names of families after that, or alone, limit it to these. With ``agreement``
+it compares `coverage` with `norm`.
 
 The colours are mid-tones, because one file must serve light and dark pages.
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import count, islice
@@ -46,7 +48,7 @@ FRAME = "#8a8a8a"
 
 @dataclass(frozen=True)
 class Panel:
-    """A title and what it shows: an acquisition with its default parameters, and tau."""
+    """A title and what it shows: an acquisition, tau, and whether two labels are given."""
 
     title: str
     acquisition: Any
@@ -54,11 +56,17 @@ class Panel:
     start: bool
 
 
-def of(name: str, title: str = "", *, tau: Any = 1e-3, start: bool = True) -> Panel:
-    return Panel(title or name, poise.acquisitions.factory(name)(), tau, start)
+def of(name: str, title: str = "", *, tau: Any = 1e-3, start: bool = True, **options: Any) -> Panel:
+    return Panel(title or name, poise.acquisitions.factory(name)(**options), tau, start)
 
 
 FAMILIES = {
+    "auto": (
+        of("auto", tau=None),
+        of("auto", "auto, from no label", tau=None, start=False),
+        of("diffused", "diffused margin"),
+        of("diffused", "diffused norm", acquisition="norm"),
+    ),
     "norm": (
         of("norm", "norm, tau 0.001"),
         of("norm", "norm, tau falling", tau=poise.Geometric(K=len(CLUSTERS))),
@@ -193,13 +201,13 @@ def draw(family: str) -> None:
     (HERE / f"acquisitions-{family}.svg").write_text("".join(parts), encoding="utf-8")
 
 
-def average(draws: int) -> None:
+def average(draws: int, families: Sequence[str]) -> None:
     """Print what the panels say on average over as many connected sets, from the first seed on."""
     scenes = (scene(seed) for seed in count())
     some = list(islice((one for one in scenes if one[3].n_components == 1), draws))
     sys.stdout.write(f"mean over {draws} sets: clusters of {len(CLUSTERS)}, outliers asked\n")
-    for family, panels in FAMILIES.items():
-        for panel in panels:
+    for family in families:
+        for panel in FAMILIES[family]:
             found, outliers = np.mean(
                 [
                     counts(panel, questions(panel, graph, codes, start), cluster, start)
@@ -235,12 +243,12 @@ def agreement(queries: int = 45) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case []:
-            for family in FAMILIES:
-                draw(family)
         case ["agreement"]:
             agreement()
-        case [number]:
-            average(int(number))
+        case [number, *families] if number.isdecimal() and set(families) <= set(FAMILIES):
+            average(int(number), families or list(FAMILIES))
+        case families if set(families) <= set(FAMILIES):
+            for family in families or FAMILIES:
+                draw(family)
         case _:
-            sys.exit("usage: acquisitions.py [NUMBER OF SETS | agreement]")
+            sys.exit("usage: acquisitions.py [agreement | [NUMBER OF SETS] [FAMILY ...]]")
