@@ -9,12 +9,13 @@ import pytest
 from poise.cli.main import main
 from poise.experiments.efficiency import accuracy, questions, trust
 from poise.experiments.efficiency.accuracy import BALANCED, LOGISTIC, PWLL
-from poise.experiments.efficiency.bench import Plan, calibration_means, comparisons, run
+from poise.experiments.efficiency.bench import Plan, run
 from poise.experiments.efficiency.compare import compare, curves_by_set, verdicts
 from poise.experiments.efficiency.methods import ABLATIONS, AUTO, METHODS
 from poise.experiments.efficiency.predictors import logistic, pwll_curve, scaled, share_right
 from poise.experiments.efficiency.records import Lines
 from poise.experiments.efficiency.report import write_report
+from poise.experiments.efficiency.rivals import calibration_means, comparisons
 from poise.experiments.efficiency.run import in_processes
 from poise.experiments.efficiency.sets import POOLS, set_names
 from poise.experiments.efficiency.trials import BUDGETS, area, make_trial
@@ -178,7 +179,7 @@ class TestRun:
         assert found.worst_against_logistic > 0
 
     def test_calibration(self, measured):
-        means = {one.labels: one for one in calibration_means(measured)}
+        means = {one.labels: one for one in calibration_means(trust.calibration_lines(measured))}
         assert set(means) == set(trust.GOALS)
         assert means[100].promised
         assert means[100].met

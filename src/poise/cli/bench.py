@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SECTIONS = ("agreement", "answers", "components", "speed", "scaling", "parity")
 VOPT_SECTIONS = ("speed", "quality")
 ACQUISITION_SECTIONS = ("costs", "coverage", "batches")
+ACCURACY_PARTS = ("rivals", "peers", "estimation", "stopping", "noise")
 
 
 @click.group(invoke_without_command=True)
@@ -61,10 +62,11 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
 
 
 @bench.command()
+@click.argument("parts", nargs=-1, type=click.Choice((*ACCURACY_PARTS, "all")))
 @click.option("--quick", is_flag=True, help="Five small sets, three trials: under 20 minutes.")
 @click.option("--ablation", is_flag=True, help="Variants of auto instead of rivals.")
 @click.option("--sets", multiple=True, metavar="NAME", help="Only this data set; repeatable.")
-@click.option("--only", multiple=True, metavar="METHOD", help="Only this method; repeatable.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this rival or peer; repeatable.")
 @click.option("--trials", type=click.IntRange(1, 100), help="Trials of each; 10 by default.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; one for each core by default.")
 @click.option(
@@ -77,6 +79,7 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def accuracy(
+    parts: tuple[str, ...],
     quick: bool,
     ablation: bool,
     sets: tuple[str, ...],
@@ -89,20 +92,33 @@ def accuracy(
     """Compare what poise knows after few labels with every rival.
 
     A trial is a random 80% of a data set, at most 20,000 points, with a graph of its own, the same
-    for every method. Each method asks 100 questions from no label; accuracy is measured on the
-    rest at 5 to 100 labels, and so is the calibration of the probabilities. All sets take some
-    hours on two cores: what is finished is kept, and the same command goes on. Data sets are read
-    from the folder that the variable POISE_DATA names, or fetched.
+    for every method. "rivals", the part that is measured if none is named, asks 100 questions from
+    no label by each method, and measures accuracy on the rest at 5 to 100 labels and the
+    calibration of the probabilities. "peers" runs other libraries with their own classifiers;
+    "estimation" audits the estimated accuracy; "stopping" tries the rules that advise when to stop
+    in sessions of 300 answers; "noise" flips a tenth of the answers. All sets take some hours on
+    two cores: what is finished is kept, and the same command goes on. Data sets are read from the
+    folder that the variable POISE_DATA names, or fetched.
 
     \b
     Example:
       poise bench accuracy --quick
+      poise bench accuracy all --quick
+      poise bench accuracy stopping noise --sets digits --trials 3
       poise bench accuracy --sets digits --only auto --only norm --only random
       poise bench accuracy --quick --ablation -o out/ablation
     """
     from poise.cli.progress import progress_bar, resumable
-    from poise.experiments.efficiency.bench import QUICK_POOLS, QUICK_TRIALS, TRIALS, Plan, run
+    from poise.experiments.efficiency.bench import (
+        DEFAULT,
+        QUICK_POOLS,
+        QUICK_TRIALS,
+        TRIALS,
+        Plan,
+        run,
+    )
     from poise.experiments.efficiency.methods import ABLATIONS, METHODS
+    from poise.experiments.efficiency.peers import PEERS
     from poise.experiments.efficiency.report import write_report
     from poise.experiments.efficiency.sets import POOLS
     from poise.experiments.runner import cores
@@ -112,65 +128,39 @@ def accuracy(
         known_name("data set of this benchmark", name, POOLS)
     methods = ABLATIONS if ablation else METHODS
     for name in only:
-        known_name("method", name, methods)
+        known_name("method", name, [*methods, *PEERS])
     plan = Plan(
         output,
         sets or (QUICK_POOLS if quick else tuple(POOLS)),
-        only or tuple(methods),
+        tuple(name for name in only if name in methods) or tuple(methods),
         trials or (QUICK_TRIALS if quick else TRIALS),
         jobs or cores(),
+        ACCURACY_PARTS if "all" in parts else tuple(dict.fromkeys(parts)) or (DEFAULT,),
+        tuple(name for name in only if name in PEERS) or tuple(PEERS),
     )
     with resumable(), progress_bar("Starting") as begin:
         run(plan, begin)
-    show_accuracy(output, as_json)
+    show_accuracy(output, plan.parts, as_json)
     if not as_json:
         click.echo(f"\nreport: {write_report(output, output / 'report').as_posix()}")
 
 
-def show_accuracy(folder: Path, as_json: bool) -> None:
-    """Print the areas, the goals and the calibration that are on record."""
-    from dataclasses import asdict
+def show_accuracy(folder: Path, parts: tuple[str, ...], as_json: bool) -> None:
+    """Print what is on record about some parts."""
+    from poise.experiments.efficiency import tables
+    from poise.experiments.efficiency.bench import tables as tables_of
 
-    from poise.experiments.efficiency.bench import calibration_means, comparisons
-    from poise.experiments.efficiency.compare import verdicts
-
-    found, calibrated = comparisons(folder), calibration_means(folder)
-    goals = verdicts(found) if found else []
+    found = tables_of(folder, parts)
     if as_json:
-        listed = {
-            "sets": [asdict(one) for one in found],
-            "goals": [asdict(one) for one in goals],
-            "calibration": [asdict(one) for one in calibrated],
-        }
-        click.echo(json.dumps(listed, indent=2))
+        click.echo(json.dumps(tables.as_json(found), indent=2))
         return
-    table = new_table(
-        "Area under the accuracy curve", "auto", "best rival", "", "difference", "norm"
-    )
     for one in found:
-        table.add_row(
-            one.set,
-            f"{one.areas['auto']:.3f}",
-            f"{one.areas[one.best]:.3f}",
-            one.best,
-            f"{100 * one.difference:+.1f} ({100 * one.low:+.1f} to {100 * one.high:+.1f})",
-            figure(one.areas.get("norm")),
-        )
-    print_table(table)
-    table = new_table("Goals", "measured", "")
-    for goal in goals:
-        table.add_row(goal.goal, goal.measured, "met" if goal.met else "missed")
-    print_table(table)
-    table = new_table("Calibration", "labels", "error", "goal", "right at 90% or more")
-    for mean in calibrated:
-        table.add_row(
-            mean.set,
-            str(mean.labels),
-            f"{100 * mean.error:.1f}%",
-            f"{100 * mean.goal:.0f}%" if mean.promised else "",
-            "" if mean.sure is None else f"{100 * mean.sure:.0f}%",
-        )
-    print_table(table)
+        table = new_table(one.title, *one.head)
+        table.caption = one.note or None
+        table.caption_justify = "left"
+        for row in one.rows:
+            table.add_row(*row)
+        print_table(table)
 
 
 @bench.command()

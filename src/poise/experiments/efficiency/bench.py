@@ -1,24 +1,37 @@
-"""`poise bench accuracy`: ask, measure, and say what holds; resumable at every step."""
+"""`poise bench accuracy`: ask, measure, and say what holds; resumable at every step.
 
-from collections.abc import Callable, Sequence
+The questions of every method are asked once. A `Part` measures something from them, or from
+nothing, in steps that keep a file of records each, and shows its records in tables.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from poise.experiments.efficiency import accuracy, questions, trust
-from poise.experiments.efficiency.compare import Comparison, compare, curves_by_set
-from poise.experiments.efficiency.methods import METHODS
+from poise.experiments.efficiency import (
+    accuracy,
+    estimation,
+    noise,
+    peers,
+    questions,
+    rivals,
+    stopping,
+    trust,
+)
+from poise.experiments.efficiency.methods import AUTO, METHODS
 from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.run import in_processes
-from poise.experiments.efficiency.sets import POOLS
+from poise.experiments.efficiency.sets import POOLS, set_names
+from poise.experiments.efficiency.tables import Table
 from poise.experiments.efficiency.trials import BUDGETS
 from poise.experiments.runner import Begin
 
 #: Sets and trials of a quick run, which takes less than 20 minutes on two cores.
 QUICK_POOLS, QUICK_TRIALS = ("blobs", "digits", "banking77", "cifar10", "isolet"), 3
 TRIALS = 10
+#: The part that is measured when none is named.
+DEFAULT = "rivals"
 
 
 @dataclass(frozen=True)
@@ -28,9 +41,10 @@ class Plan:
     Attributes
     ----------
     folder : where records are kept
-    pools, methods : names out of `POOLS` and `METHODS`
+    pools, methods, peers : names out of `POOLS`, `METHODS` and `peers.PEERS`
     trials : trials of each
     jobs : processes
+    parts : names out of `PARTS`
     """
 
     folder: Path
@@ -38,29 +52,149 @@ class Plan:
     methods: tuple[str, ...] = tuple(METHODS)
     trials: int = TRIALS
     jobs: int = 1
+    parts: tuple[str, ...] = (DEFAULT,)
+    peers: tuple[str, ...] = tuple(peers.PEERS)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A file of records, and how to complete it.
+
+    Attributes
+    ----------
+    title : what happens, for the progress bar
+    lines : folder -> the records
+    units : (plan, questions, records) -> pieces of work that have no record yet
+    work : one piece of work -> its records, in a process of its own
+    """
+
+    title: str
+    lines: Callable[[Path], Lines]
+    units: Callable[[Plan, Lines, Lines], Iterable[Any]]
+    work: Callable[[Any], list[Row]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that is measured, with its tables.
+
+    Attributes
+    ----------
+    name : what the command calls it
+    heading : what the report calls it
+    asks : plan -> method -> number of questions that must be on record
+    steps : what to measure, in this order
+    tables : (folder, names of sets) -> what the records say about these sets
+    """
+
+    name: str
+    heading: str
+    asks: Callable[[Plan], Mapping[str, int]]
+    steps: tuple[Step, ...]
+    tables: Callable[[Path, Collection[str]], list[Table]]
+
+
+_ACCURACY = Step(
+    "Measuring accuracy",
+    accuracy.accuracy_lines,
+    lambda plan, asked, lines: accuracy.missing_units(asked, lines),
+    accuracy.measure_unit,
+)
+_CALIBRATION = Step(
+    "Measuring calibration",
+    trust.calibration_lines,
+    lambda plan, asked, lines: trust.missing_units(asked, lines),
+    trust.measure_unit,
+)
+_PEERS = Step(
+    "Running other libraries",
+    peers.peer_lines,
+    lambda plan, asked, lines: peers.missing_peer_units(
+        lines, plan.pools, plan.peers, plan.trials, BUDGETS[-1]
+    ),
+    peers.run_peer_unit,
+)
+_ESTIMATION = Step(
+    "Auditing",
+    estimation.estimation_lines,
+    lambda plan, asked, lines: estimation.missing_units(asked, lines, plan.pools, plan.trials),
+    estimation.measure_unit,
+)
+_STOPPING = Step(
+    "Looking for the stop",
+    stopping.stopping_lines,
+    lambda plan, asked, lines: stopping.missing_units(asked, lines, plan.pools, plan.trials),
+    stopping.measure_unit,
+)
+_NOISE = Step(
+    "Flipping answers",
+    noise.noise_lines,
+    lambda plan, asked, lines: noise.missing_units(asked, lines, plan.pools, plan.trials),
+    noise.measure_unit,
+)
+
+PARTS: dict[str, Part] = {
+    part.name: part
+    for part in (
+        Part(
+            DEFAULT,
+            "Rivals",
+            lambda plan: dict.fromkeys(plan.methods, BUDGETS[-1]),
+            (_ACCURACY, _CALIBRATION),
+            rivals.tables,
+        ),
+        Part(
+            "peers",
+            "Other libraries",
+            lambda plan: {AUTO: BUDGETS[-1]},
+            (_ACCURACY, _PEERS),
+            peers.tables,
+        ),
+        Part(
+            "estimation",
+            "Estimated accuracy",
+            lambda plan: {AUTO: estimation.QUESTIONS},
+            (_ESTIMATION,),
+            estimation.tables,
+        ),
+        Part(
+            "stopping",
+            "When to stop",
+            lambda plan: {AUTO: stopping.BUDGET},
+            (_STOPPING,),
+            stopping.tables,
+        ),
+        Part(
+            "noise",
+            "Wrong answers",
+            lambda plan: dict.fromkeys(noise.CHOSEN, noise.LABELS),
+            (_NOISE,),
+            noise.tables,
+        ),
+    )
+}
 
 
 def run(plan: Plan, begin: Begin = lambda step: lambda done, total: None) -> None:
     """Do what is missing of a plan."""
+    parts = [PARTS[name] for name in plan.parts]
     asked = questions.question_lines(plan.folder)
-    todo = list(questions.missing_units(asked, plan.pools, plan.methods, plan.trials, BUDGETS[-1]))
+    wanted: dict[str, int] = {}
+    for part in parts:
+        for method, budget in part.asks(plan).items():
+            wanted[method] = max(budget, wanted.get(method, 0))
+    todo = [
+        unit
+        for method, budget in wanted.items()
+        for unit in questions.missing_units(asked, plan.pools, (method,), plan.trials, budget)
+    ]
+    # Trial by trial, so that a process builds a graph once for all methods.
+    todo.sort(key=lambda unit: (unit.trial, plan.pools.index(unit.pool)))
     _do(begin("Asking"), questions.ask_unit, todo, asked, plan.jobs)
-    measured = accuracy.accuracy_lines(plan.folder)
-    _do(
-        begin("Measuring accuracy"),
-        accuracy.measure_unit,
-        list(accuracy.missing_units(asked, measured)),
-        measured,
-        plan.jobs,
-    )
-    calibrated = trust.calibration_lines(plan.folder)
-    _do(
-        begin("Measuring calibration"),
-        trust.measure_unit,
-        list(trust.missing_units(asked, calibrated)),
-        calibrated,
-        plan.jobs,
-    )
+    for step in dict.fromkeys(step for part in parts for step in part.steps):
+        lines = step.lines(plan.folder)
+        units = list(step.units(plan, asked, lines))
+        _do(begin(step.title), step.work, units, lines, plan.jobs)
 
 
 def _do(
@@ -76,58 +210,8 @@ def _do(
         report(done, len(units))
 
 
-def comparisons(folder: Path) -> list[Comparison]:
-    """What the accuracies in a folder say, set by set, in the order of the table of sets."""
-    curves = curves_by_set(accuracy.accuracy_lines(folder))
-    names = [pool.name(g) for pool in POOLS.values() for g in pool.groupings]
-    found = [compare(name, curves[name]) for name in names if name in curves]
-    return [one for one in found if one is not None]
-
-
-@dataclass(frozen=True)
-class CalibrationMean:
-    """Calibration on one set with so many labels, over its trials.
-
-    Attributes
-    ----------
-    promised : whether there are enough labels per class for the goal to apply
-    error, goal : mean calibration error, and what it may be
-    sure : share of right guesses among those shown at 90% or more; None if there are none
-    """
-
-    set: str
-    labels: int
-    promised: bool
-    error: float
-    goal: float
-    accuracy: float
-    confidence: float
-    sure: float | None
-
-    @property
-    def met(self) -> bool:
-        sure_enough = self.sure is None or self.sure >= trust.SURE_GOAL
-        return self.error <= self.goal and sure_enough
-
-
-def calibration_means(folder: Path) -> list[CalibrationMean]:
-    """Means over trials of the calibration records in a folder."""
-    groups: dict[tuple[str, int], list[Row]] = {}
-    for row in trust.calibration_lines(folder):
-        groups.setdefault((row["set"], row["labels"]), []).append(row)
-    means = []
-    for (name, labels), rows in groups.items():
-        sure = sum(row["sure"] for row in rows)
-        means.append(
-            CalibrationMean(
-                name,
-                labels,
-                labels >= trust.PER_CLASS * rows[0]["classes"],
-                float(np.mean([row["error"] for row in rows])),
-                trust.GOALS[labels],
-                float(np.mean([row["accuracy"] for row in rows])),
-                float(np.mean([row["confidence"] for row in rows])),
-                sum(row["sure_and_right"] for row in rows) / sure if sure else None,
-            )
-        )
-    return means
+def tables(folder: Path, parts: Iterable[str], sets: Collection[str] | None = None) -> list[Table]:
+    """The tables of some parts, on all sets or some; those without a row are left out."""
+    names = set_names() if sets is None else sets
+    found = [table for name in parts for table in PARTS[name].tables(folder, names)]
+    return [table for table in found if table.rows]

@@ -1,15 +1,40 @@
 """Does the interval of an estimated accuracy hold the truth, and how wide is it?"""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from poise.active.accuracy import Fit, confidence, draw_audit, estimate_accuracy, held_out_scores
-from poise.linalg.status import Ints
+from poise.experiments.efficiency.compare import Verdict
+from poise.experiments.efficiency.fits import pwll_fit
+from poise.experiments.efficiency.methods import AUTO, METHODS
+from poise.experiments.efficiency.records import Lines, Row
+from poise.experiments.efficiency.sessions import Asked, asked_sessions
+from poise.experiments.efficiency.sets import set_names
+from poise.experiments.efficiency.tables import Table, goal_table, marked, per_cent
+from poise.experiments.efficiency.trials import Trial
+from poise.linalg.status import Floats, Ints
 
+KEYS = ("set", "trial", "kind", "audited", "draw")
+QUESTIONS = 100
 #: Audited items in the measured sessions.
 AUDITS = (20, 40, 60)
+#: Points of a trial above which only one size is audited, a different one in the next trial.
+POINTS = 6_000
+#: When an audit takes place: the number of questions before it.
+WHEN = {"audit at the end": QUESTIONS, "audit halfway": QUESTIONS // 2}
+#: Kind of a unit whose confidences are made wrong.
+WRONG = "wrong confidences"
+#: Audits of each size for which confidences are made wrong, in one trial.
+DRAWS = 10
+#: Share of intervals that must hold the truth.
+COVERAGE = 0.93
+DIGITS = 5
+#: Fields of an `Estimation` that are not figures.
+COUNTS = ("n_labels", "n_audited")
 
 
 @dataclass(frozen=True)
@@ -111,3 +136,190 @@ def summarise(sessions: Sequence[Estimation]) -> EstimationSummary:
         dtype=np.float64,
     )
     return EstimationSummary(len(sessions), *(float(mean) for mean in table.mean(axis=0)))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A session, and the kind of audits that is missing: a key of `WHEN`, or `WRONG`."""
+
+    asked: Asked
+    kind: str
+
+
+def estimation_lines(folder: Path) -> Lines:
+    """The records of estimated accuracies in a folder."""
+    return Lines(folder / "estimation.jsonl", KEYS)
+
+
+def missing_units(
+    questions: Lines, lines: Lines, pools: Collection[str], trials: int
+) -> Iterator[Unit]:
+    """Audits of the sessions of `auto` that have not been measured, kind by kind."""
+    done = {(row["set"], row["trial"], row["kind"]) for row in lines}
+    for asked in asked_sessions(questions, pools, (AUTO,), trials, QUESTIONS):
+        for kind, found in (*((w, w) for w in WHEN), (WRONG, _wrong("real"))):
+            if (asked.set, asked.trial, found) not in done:
+                yield Unit(asked, kind)
+
+
+def measure_unit(unit: Unit) -> list[Row]:
+    """A row for each audit."""
+    trial, codes = unit.asked.load()
+    asked = np.array(unit.asked.queries, dtype=np.int64)
+    if unit.kind == WRONG:
+        return [
+            _row(unit, _wrong(name), found, draw)
+            for name, draw, found in wrong_confidences(trial, codes, asked)
+        ]
+    first = asked[: WHEN[unit.kind]]
+    return [
+        _row(unit, unit.kind, audit_session(trial, codes, first, n))
+        for n in sizes(trial, later=len(first) < len(asked))
+    ]
+
+
+def _row(unit: Unit, kind: str, found: Estimation, draw: int = 0) -> Row:
+    row: Row = {
+        "set": unit.asked.set,
+        "trial": unit.asked.trial,
+        "kind": kind,
+        "audited": found.n_audited,
+        "draw": draw,
+    }
+    figures = {k: round(v, DIGITS) for k, v in asdict(found).items() if k not in COUNTS}
+    return row | {"labels": found.n_labels} | figures
+
+
+def sizes(trial: Trial, later: bool) -> tuple[int, ...]:
+    """Sizes of the audits of one trial: all where that is cheap, else one after the other.
+
+    With questions `later`, each size needs a session of its own to be asked.
+    """
+    if trial.n_points <= POINTS and not later:
+        return AUDITS
+    return (AUDITS[trial.number % len(AUDITS)],)
+
+
+def audit_session(trial: Trial, codes: Ints, first: Ints, n: int) -> Estimation:
+    """Audit `n` items when those in `first` are labelled, then ask the rest of the questions."""
+    unlabelled = np.setdiff1d(np.arange(trial.n_points), first)
+    audited = draw_audit(unlabelled, n, [trial.number, n, len(first)])
+    later = _ask(trial, codes, np.concatenate([first, audited]), QUESTIONS - len(first))
+    fit = pwll_fit(trial.graph, int(codes.max()) + 1)
+    return measure(fit, codes, np.concatenate([first, later]), audited)
+
+
+def _ask(trial: Trial, codes: Ints, given: Ints, n: int) -> Ints:
+    """The next `n` questions of `auto` when the nodes `given` are labelled."""
+    asked: list[int] = []
+    if n:
+        learner = METHODS[AUTO].learner(trial)
+        learner.tell(given, codes[given])
+        while len(asked) < n:
+            (node,) = learner.ask().tolist()
+            learner.tell(node, int(codes[node]))
+            asked.append(node)
+    return np.array(asked, dtype=np.int64)
+
+
+def _wrong(name: str) -> str:
+    return f"confidences {name}"
+
+
+def wrong_confidences(
+    trial: Trial, codes: Ints, asked: Ints
+) -> Iterator[tuple[str, int, Estimation]]:
+    """Audits of one model, judged with its confidences, with none, and with misleading ones.
+
+    The model stays that of the questions `asked`: no audit is a label. Yields what was done to the
+    confidences, the number of the draw, and the estimate.
+    """
+    scores = pwll_fit(trial.graph, int(codes.max()) + 1)(asked, codes[asked])
+    pool = np.setdiff1d(np.arange(len(codes)), asked)
+    right, real = (scores.argmax(axis=1) == codes)[pool], confidence(scores)[pool]
+    rng = np.random.default_rng([trial.number, 17])
+    ranks = np.argsort(np.argsort(real))
+    confidences: dict[str, Floats] = {
+        "real": real,
+        "constant": np.full(len(pool), 0.5),
+        "shuffled": rng.permutation(real),
+        "reversed": np.sort(real)[::-1][ranks],
+    }
+    for n in AUDITS:
+        for draw in range(DRAWS):
+            drawn = rng.choice(len(pool), n, replace=False)
+            rest = np.setdiff1d(np.arange(len(pool)), drawn)
+            truth = float(right[rest].mean())
+            for name, c in confidences.items():
+                found = estimate_accuracy(right[drawn], c[drawn], c[rest])
+                figures = (found.value, found.low, found.high, *found.exact)
+                yield name, draw, Estimation(len(asked), n, truth, *figures)
+
+
+def estimation_of(row: Row) -> Estimation:
+    """The estimate that a row records."""
+    figures = [row[field.name] for field in fields(Estimation) if field.name not in COUNTS]
+    return Estimation(row["labels"], row["audited"], *figures)
+
+
+def verdicts(found: EstimationSummary) -> list[Verdict]:
+    """What must hold over all sessions."""
+    return [
+        Verdict(
+            f"interval holds the accuracy in {COVERAGE:.0%} of sessions",
+            f"{per_cent(found.coverage)} of {found.n_sessions}",
+            found.coverage >= COVERAGE,
+        ),
+        Verdict(
+            "mean width below that of Clopper and Pearson's interval",
+            f"{per_cent(found.width)} instead of {per_cent(found.exact_width)}",
+            found.width < found.exact_width,
+        ),
+    ]
+
+
+def tables(folder: Path, sets: Collection[str]) -> list[Table]:
+    """Coverage and width by size, by time and by set, with wrong confidences, and the goals."""
+    rows = [row for row in estimation_lines(folder) if row["set"] in sets]
+    real = [row for row in rows if row["kind"] in WHEN]
+    groups: dict[str, list[Row]] = {"all": real}
+    groups |= {f"{n} audited": [r for r in real if r["audited"] == n] for n in AUDITS}
+    groups |= {kind: [r for r in real if r["kind"] == kind] for kind in WHEN}
+    groups |= {marked(s): [r for r in real if r["set"] == s] for s in set_names()}
+    kinds = dict.fromkeys(row["kind"] for row in rows if row["kind"] not in WHEN)
+    wrong = {k.removeprefix(_wrong("")): [r for r in rows if r["kind"] == k] for k in kinds}
+    shown = []
+    if real:
+        note = (
+            f"{QUESTIONS} questions by auto, and an audit whose answers are labels. Exact: Clopper "
+            "and Pearson's interval from the same audit."
+        )
+        shown.append(_table("estimation", "Estimated accuracy", groups, note))
+    if wrong:
+        note = (
+            f"{DRAWS} audits of each size in each trial; the model stays that of the "
+            f"{QUESTIONS} questions."
+        )
+        title = "Estimated accuracy, by confidences"
+        shown.append(_table("wrong_confidences", title, wrong, note))
+    if real:
+        shown.append(goal_table("Goals: estimation", verdicts(_summary(real))))
+    return shown
+
+
+def _summary(rows: Iterable[Row]) -> EstimationSummary:
+    return summarise([estimation_of(row) for row in rows])
+
+
+def _table(key: str, title: str, groups: dict[str, list[Row]], note: str) -> Table:
+    cells, records = [], []
+    for name, rows in groups.items():
+        if rows:
+            s = _summary(rows)
+            truth = float(np.mean([row["truth"] for row in rows]))
+            shares = (truth, s.coverage, s.exact_coverage, s.width, s.exact_width, s.error)
+            cells.append((name, str(s.n_sessions), *map(per_cent, shares)))
+            record: dict[str, Any] = {"rows": name, "accuracy": truth}
+            records.append(record | asdict(s))
+    head = ("sessions", "accuracy", "covers", "exact covers", "width", "exact width", "mean error")
+    return Table(key, title, head, tuple(cells), tuple(records), note)

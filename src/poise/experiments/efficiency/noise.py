@@ -1,20 +1,24 @@
-"""What wrong answers cost, with hard and with soft labels, and whether they are found.
+"""What wrong answers cost, with hard and with soft labels, and whether they are found."""
 
-``POISE_DATA=folder python -m poise.experiments.efficiency.noise [--trials N] [--labels M]
-[--random] [SETS]`` flips a tenth of the answers of sessions on the tuning sets, or those named, and
-prints the table of docs/decisions/noisy-answers.md.
-"""
-
-import argparse
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 
 import numpy as np
 
-from poise.experiments.efficiency.methods import METHODS, ask_all
-from poise.experiments.efficiency.sets import POOLS
-from poise.experiments.efficiency.trials import make_trial
+from poise.experiments.efficiency.compare import Verdict
+from poise.experiments.efficiency.methods import AUTO
+from poise.experiments.efficiency.records import Lines, Row
+from poise.experiments.efficiency.sessions import Asked, asked_sessions
+from poise.experiments.efficiency.sets import set_names
+from poise.experiments.efficiency.tables import (
+    Table,
+    counts,
+    goal_table,
+    marked,
+    per_cent,
+    points,
+)
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import spread
@@ -23,8 +27,16 @@ from poise.models.labels import Labels
 from poise.models.poisson_weights import poisson_weights
 from poise.models.suspicion import doubt
 
+KEYS = ("set", "trial", "method")
+#: Who chose the labels, and what the tables say about them.
+CHOSEN = {AUTO: "labels asked by auto", "random": "random labels"}
+LABELS = 100
 #: Share of wrong answers, and times that answers are flipped in a trial.
 SHARE, FLIPS = 0.1, 4
+#: Part of PWLL's loss that soft PWLL may have. Precision of the suspicious labels where PWLL is
+#: right in `ACCURATE` or more with the right answers; elsewhere, that many times the base rate.
+PART, PRECISION, ACCURATE, TIMES = 0.5, 0.6, 0.85, 3
+DIGITS = 5
 #: Relative residual of the fits: only predictions are compared.
 RTOL = 1e-5
 
@@ -110,57 +122,149 @@ def measure(
     ]
 
 
-def table(rows: Mapping[str, Sequence[NoiseRow]]) -> str:
-    """Markdown: accuracy lost, in points, and precision, in per cent, set by set and on average."""
-    means = {
-        name: {
-            field: 100 * float(np.mean([getattr(r, field) for r in several])) for field in FIELDS
-        }
-        for name, several in rows.items()
-    }
-    lines = [
-        "| | " + " | ".join([*rows, "mean"]) + " |",
-        "|---|" + "---|" * (len(rows) + 1),
+def noise_lines(folder: Path) -> Lines:
+    """The records of noisy sessions in a folder."""
+    return Lines(folder / "noise.jsonl", KEYS)
+
+
+def missing_units(
+    questions: Lines, lines: Lines, pools: Collection[str], trials: int
+) -> Iterator[Asked]:
+    """Sessions whose answers have not been flipped yet."""
+    for asked in asked_sessions(questions, pools, CHOSEN, trials, LABELS):
+        if (asked.set, asked.trial, asked.method) not in lines:
+            yield asked
+
+
+def measure_unit(asked: Asked) -> list[Row]:
+    """One row: means over `FLIPS` times of flipping a session's answers."""
+    trial, codes = asked.load()
+    seeds = [(asked.trial, time) for time in range(FLIPS)]
+    found = mean_of(measure(trial.graph, codes, asked.queries, seeds))
+    row: Row = {"set": asked.set, "trial": asked.trial, "method": asked.method}
+    return [row | {name: round(value, DIGITS) for name, value in asdict(found).items()}]
+
+
+def mean_of(rows: Sequence[NoiseRow]) -> NoiseRow:
+    """The mean of each figure."""
+    return NoiseRow(
+        *(float(np.mean([getattr(row, field.name) for row in rows])) for field in fields(NoiseRow))
+    )
+
+
+@dataclass(frozen=True)
+class NoiseMean:
+    """What wrong answers cost on one set, over its trials.
+
+    Attributes
+    ----------
+    set, method, trials : where, who chose the labels, and how often it was measured
+    accuracy : of PWLL with the right answers
+    hard, soft : lost by PWLL and soft PWLL with the wrong answers
+    soft_clean : lost by soft PWLL with the right answers
+    known : lost by PWLL if somebody told which answers are wrong
+    precision : share of flipped answers among as many that are trusted least
+    """
+
+    set: str
+    method: str
+    trials: int
+    accuracy: float
+    hard: float
+    soft: float
+    soft_clean: float
+    known: float
+    precision: float
+
+    @property
+    def wanted(self) -> float:
+        """Precision that is the goal."""
+        return PRECISION if self.accuracy >= ACCURATE else TIMES * SHARE
+
+    @property
+    def found(self) -> bool:
+        return self.precision >= self.wanted
+
+
+def summarise(name: str, method: str, rows: Sequence[Row]) -> NoiseMean:
+    """Means over the rows of one set, of which there is at least one."""
+    one = mean_of([NoiseRow(*(row[field.name] for field in fields(NoiseRow))) for row in rows])
+    return NoiseMean(
+        name,
+        method,
+        len(rows),
+        one.clean,
+        one.clean - one.hard,
+        one.clean - one.soft,
+        one.clean - one.clean_soft,
+        one.clean - one.known,
+        one.precision,
+    )
+
+
+def verdicts(found: Sequence[NoiseMean]) -> list[Verdict]:
+    """What must hold over the sets, with labels that were chosen in one way."""
+    chosen = CHOSEN[found[0].method]
+    hard, soft = (
+        float(np.mean([getattr(one, name) for one in found])) for name in ("hard", "soft")
+    )
+    missed = [f"{one.precision:.0%} on {one.set}" for one in found if not one.found]
+    return [
+        Verdict(
+            f"{chosen}: soft PWLL loses at most {PART:.0%} of what PWLL loses, on average",
+            f"{points(soft)} of {points(hard)} points",
+            soft <= PART * hard,
+        ),
+        Verdict(
+            f"{chosen}: precision {PRECISION:.0%} where PWLL is at least {ACCURATE:.0%} right, "
+            f"{TIMES * SHARE:.0%} elsewhere",
+            ", ".join(missed) if missed else f"on {counts([len(found)], 'set')}",
+            not missed,
+        ),
     ]
-    for title, value in ROWS.items():
-        cells = [value(mean) for mean in means.values()]
-        lines.append(
-            f"| {title} | " + " | ".join(f"{c:.1f}" for c in [*cells, np.mean(cells)]) + " |"
-        )
-    return "\n".join(lines) + "\n"
 
 
-FIELDS = ("clean", "clean_soft", "hard", "soft", "known", "precision")
-ROWS: dict[str, Callable[[Mapping[str, float]], float]] = {
-    "accuracy of PWLL, right answers": lambda mean: mean["clean"],
-    "lost by PWLL": lambda mean: mean["clean"] - mean["hard"],
-    "lost by soft PWLL": lambda mean: mean["clean"] - mean["soft"],
-    "lost by soft PWLL, right answers": lambda mean: mean["clean"] - mean["clean_soft"],
-    "lost if the wrong answers were known": lambda mean: mean["clean"] - mean["known"],
-    "precision of the suspicious labels, %": lambda mean: mean["precision"],
-}
+def tables(folder: Path, sets: Collection[str]) -> list[Table]:
+    """Losses and precision set by set and on average, for each way to choose labels."""
+    lines = noise_lines(folder)
+    shown: list[Table] = []
+    goals: list[Verdict] = []
+    for method, chosen in CHOSEN.items():
+        means = []
+        for name in (name for name in set_names() if name in sets):
+            rows = [row for row in lines if (row["set"], row["method"]) == (name, method)]
+            if rows:
+                means.append(summarise(name, method, rows))
+        if means:
+            shown.append(_table(chosen, means))
+            goals += verdicts(means)
+    return [*shown, goal_table("Goals: wrong answers", goals)] if shown else []
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, once after every trial of all sets."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    tuning = [name for name, pool in POOLS.items() if pool.role == "tuning"]
-    parser.add_argument("sets", nargs="*", default=tuning)
-    parser.add_argument("--trials", type=int, default=5)
-    parser.add_argument("--labels", type=int, default=100)
-    parser.add_argument("--random", action="store_true", help="labels drawn at random")
-    chosen = parser.parse_args(arguments)
-    method = METHODS["random" if chosen.random else "auto"]
-    rows: dict[str, list[NoiseRow]] = {name: [] for name in chosen.sets}
-    for number in range(chosen.trials):
-        for name in chosen.sets:
-            trial = make_trial(name, number)
-            truth = trial.classes[trial.pool.groupings[0]]
-            asked = ask_all(trial, method, truth, chosen.labels)
-            rows[name] += measure(trial.graph, truth, asked, [(number, i) for i in range(FLIPS)])
-        sys.stdout.write(f"{number + 1} trials\n{table(rows)}\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+def _table(chosen: str, means: Sequence[NoiseMean]) -> Table:
+    columns = {
+        "accuracy of PWLL, right answers": ("accuracy", per_cent),
+        "lost by PWLL": ("hard", points),
+        "lost by soft PWLL": ("soft", points),
+        "lost by soft PWLL, right answers": ("soft_clean", points),
+        "lost if the wrong ones were known": ("known", points),
+        "precision of suspicious labels": ("precision", per_cent),
+    }
+    rows = [
+        (marked(one.set), *(show(getattr(one, name)) for name, show in columns.values()))
+        for one in means
+    ]
+    average = (
+        show(float(np.mean([getattr(one, name) for one in means])))
+        for name, show in columns.values()
+    )
+    return Table(
+        "noise",
+        f"{SHARE:.0%} wrong answers, {chosen}",
+        tuple(columns),
+        (*rows, ("mean", *average)),
+        tuple(means),
+        f"{LABELS} labels, {SHARE:.0%} of them flipped to another class, {FLIPS} times in each of "
+        f"{counts((one.trials for one in means), 'trial')}. Losses are points below PWLL with the "
+        "right answers.",
+    )

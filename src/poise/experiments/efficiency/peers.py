@@ -1,17 +1,25 @@
 """Other libraries on the same trials: each with its own questions and its own classifier."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.experiments.efficiency.accuracy import accuracy_lines
+from poise.experiments.efficiency.compare import PREDICTING, curves_by_set
+from poise.experiments.efficiency.methods import AUTO
 from poise.experiments.efficiency.peer_activeml import ACTIVEML_PEERS
 from poise.experiments.efficiency.peer_curves import Peer, checkpoints
 from poise.experiments.efficiency.peer_modal import ModalMargin
 from poise.experiments.efficiency.peer_sklearn import SKLEARN_PEERS
 from poise.experiments.efficiency.records import Lines, Row
-from poise.experiments.efficiency.sets import POOLS
-from poise.experiments.efficiency.trials import Trial, make_trial
+from poise.experiments.efficiency.sets import POOLS, set_names
+from poise.experiments.efficiency.tables import Table, marked
+from poise.experiments.efficiency.trials import BUDGETS, Trial, area, make_trial
+from poise.experiments.metrics import Estimate, estimate
 
 KEYS = ("set", "trial", "method")
 
@@ -92,3 +100,119 @@ def run_peer(trial: Trial, peer: Peer, grouping: int, budget: int) -> Row:
         "note": peer.note,
     }
     return row | {"limit": need.reason} if need.reason else row
+
+
+@dataclass(frozen=True)
+class PeerComparison:
+    """What poise predicts with the questions of `auto`, beside other libraries on one set.
+
+    Attributes
+    ----------
+    set, trials : where, and number of trials that poise and the best peer have
+    areas : method -> mean area under the accuracy curve; that of `auto` on the graph alone too
+    limited, skipped : peers that chose from a part of the points, and that were skipped
+    best : the peer of largest mean area
+    difference, low, high : mean of poise minus best over trials and its 95% t-interval
+    """
+
+    set: str
+    trials: int
+    areas: dict[str, float]
+    limited: tuple[str, ...]
+    skipped: tuple[str, ...]
+    best: str
+    difference: float
+    low: float
+    high: float
+
+
+def compare_peers(
+    name: str, rows: Collection[Row], ours: dict[str, dict[int, NDArray[np.float64]]]
+) -> PeerComparison | None:
+    """The comparison on one set; None while poise or all peers have no trial in common.
+
+    Parameters
+    ----------
+    rows : records of peers on that set
+    ours : method -> trial -> accuracies at `BUDGETS`, of poise
+    """
+    whole = ours.get(PREDICTING, {})
+    curves: dict[str, dict[int, NDArray[np.float64]]] = {}
+    for row in rows:
+        if row.get("labels") == list(BUDGETS) and row["trial"] in whole:
+            curves.setdefault(row["method"], {})[row["trial"]] = np.array(row["accuracy"])
+    if not curves:
+        return None
+    known = {m: ours[m] for m in (AUTO, PREDICTING) if m in ours} | curves
+    areas = {m: float(area(list(trials.values())).mean()) for m, trials in known.items()}
+    best = max(curves, key=lambda m: areas[m])
+    gap = _gap(whole, curves[best])
+    return PeerComparison(
+        name,
+        gap.trials,
+        areas,
+        tuple(sorted({row["method"] for row in rows if "limit" in row})),
+        tuple(sorted({row["method"] for row in rows if "skipped" in row})),
+        best,
+        gap.mean,
+        gap.low,
+        gap.high,
+    )
+
+
+def _gap(ours: dict[int, NDArray[np.float64]], theirs: dict[int, NDArray[np.float64]]) -> Estimate:
+    trials = sorted(set(ours) & set(theirs))
+    return estimate(area([ours[t] - theirs[t] for t in trials]))
+
+
+def tables(folder: Path, sets: Collection[str]) -> list[Table]:
+    """The best peer on each set, and the area of every peer."""
+    lines, curves = peer_lines(folder), curves_by_set(accuracy_lines(folder))
+    found = []
+    for name in (name for name in set_names() if name in sets):
+        rows = [row for row in lines if row["set"] == name]
+        one = compare_peers(name, rows, curves.get(name, {}))
+        if one is not None:
+            found.append(one)
+    if not found:
+        return []
+    best = tuple(
+        (
+            marked(one.set),
+            f"{one.areas[PREDICTING]:.3f}",
+            f"{one.areas[one.best]:.3f}",
+            one.best,
+            f"{100 * one.difference:+.1f} ({100 * one.low:+.1f} to {100 * one.high:+.1f})",
+            str(one.trials),
+        )
+        for one in found
+    )
+    names = [m for m in (AUTO, PREDICTING, *PEERS) if any(m in _listed(one) for one in found)]
+    return [
+        Table(
+            "peers",
+            "Other libraries: area under the accuracy curve",
+            (PREDICTING, "best peer", "", "difference", "trials"),
+            best,
+            tuple(found),
+            "A peer chooses its own labels, and predicts with its own classifier.",
+        ),
+        Table(
+            "peers",
+            "Area of every peer",
+            tuple(marked(one.set) for one in found),
+            tuple((m, *(_cell(one, m) for one in found)) for m in names),
+            (),
+            "* could choose from 5,000 points only, for want of memory.",
+        ),
+    ]
+
+
+def _listed(one: PeerComparison) -> tuple[str, ...]:
+    return (*one.areas, *one.skipped)
+
+
+def _cell(one: PeerComparison, method: str) -> str:
+    if method not in one.areas:
+        return "skipped" if method in one.skipped else ""
+    return f"{one.areas[method]:.3f}" + ("*" if method in one.limited else "")

@@ -4,23 +4,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poise.experiments.efficiency.accuracy import LOGISTIC, accuracy_lines
-from poise.experiments.efficiency.bench import (
-    CalibrationMean,
-    calibration_means,
-    comparisons,
-)
+from poise.experiments.efficiency.bench import DEFAULT, PARTS
+from poise.experiments.efficiency.bench import tables as tables_of
 from poise.experiments.efficiency.compare import (
     PREDICTING,
     Comparison,
+    Curves,
     Verdict,
     curves_by_set,
     verdicts,
 )
 from poise.experiments.efficiency.methods import ABLATIONS, AUTO, METHODS
-from poise.experiments.efficiency.sets import POOLS, set_names
+from poise.experiments.efficiency.rivals import comparisons
+from poise.experiments.efficiency.sets import Role, set_names
+from poise.experiments.efficiency.tables import as_markdown, markdown, marked
 from poise.experiments.efficiency.trials import BUDGETS
 from poise.experiments.figure_files import chart_file
 from poise.experiments.plots import Axis, Series, line_chart, percent, style_at
@@ -28,7 +27,7 @@ from poise.experiments.summary import mean_band
 
 #: Methods that every picture shows, besides the best rival.
 SHOWN = (PREDICTING, "norm", "random", LOGISTIC)
-SEEN = {pool.name(g) for pool in POOLS.values() if pool.seen for g in pool.groupings}
+ROLES: tuple[Role, ...] = ("reporting", "tuning")
 
 
 def write_report(folder: Path, target: Path) -> Path:
@@ -36,31 +35,43 @@ def write_report(folder: Path, target: Path) -> Path:
     target.mkdir(parents=True, exist_ok=True)
     found = comparisons(folder)
     curves = curves_by_set(accuracy_lines(folder))
-    parts = []
-    for role in ("reporting", "tuning"):
-        names = set_names(role)
-        some = [one for one in found if one.set in names]
-        if some:
-            parts += [f"## The {role} sets\n", area_table(some), verdict_table(verdicts(some))]
-    parts += ["## Accuracy at each number of labels\n", budget_table(curves, found)]
-    calibrated = calibration_means(folder)
-    if calibrated:
-        parts += ["## Calibration\n", calibration_table(calibrated)]
-    parts.append("## Curves\n")
+    pieces = rival_pieces(found, curves) if found else []
+    for part in PARTS.values():
+        for role in ROLES:
+            shown = tables_of(folder, (part.name,), set_names(role))
+            if part.name == DEFAULT:  # the report has larger tables of areas
+                shown = [table for table in shown if table.key == "calibration"]
+            if shown:
+                pieces.append(f"## {part.heading}: the {role} sets\n")
+                pieces += [as_markdown(table) for table in shown]
     for one in found:
         name = f"accuracy-{one.set}.svg"
         (target / name).write_text(picture(one, curves[one.set]), encoding="utf-8")
-        parts.append(f"![Accuracy by number of labels on {one.set}]({name})\n")
     page = target / "label-efficiency.md"
-    page.write_text("\n".join(parts), encoding="utf-8")
+    page.write_text("\n".join(pieces), encoding="utf-8")
     return page
+
+
+def rival_pieces(found: Sequence[Comparison], curves: Mapping[str, Curves]) -> list[str]:
+    """Areas and goals by role, accuracies at each number of labels, and the pictures."""
+    pieces = []
+    for role in ROLES:
+        names = set_names(role)
+        some = [one for one in found if one.set in names]
+        if some:
+            pieces += [f"## The {role} sets\n", area_table(some), verdict_table(verdicts(some))]
+    pieces += ["## Accuracy at each number of labels\n", budget_table(curves, found)]
+    pieces += [
+        f"![Accuracy by number of labels on {one.set}](accuracy-{one.set}.svg)\n" for one in found
+    ]
+    return pieces
 
 
 def area_table(found: Sequence[Comparison]) -> str:
     """Mean area of every method on every set, the largest in bold, and the paired difference."""
     known = (AUTO, PREDICTING, *METHODS, *ABLATIONS, LOGISTIC)
     methods = [m for m in dict.fromkeys(known) if any(m in one.areas for one in found)]
-    head = ["", *(_marked(one.set) for one in found)]
+    head = ["", *(marked(one.set) for one in found)]
     rows = []
     for method in methods:
         cells = []
@@ -80,17 +91,17 @@ def area_table(found: Sequence[Comparison]) -> str:
         ]
     )
     rows.append(["trials", *(str(one.trials) for one in found)])
-    return _table(head, rows)
+    return markdown(head, rows)
 
 
 def verdict_table(found: Sequence[Verdict]) -> str:
     """The goals, and what was measured."""
     rows = [[one.goal, one.measured, "met" if one.met else "missed"] for one in found]
-    return _table(["goal", "measured", ""], rows)
+    return markdown(["goal", "measured", ""], rows)
 
 
 def budget_table(
-    curves: Mapping[str, Mapping[str, Mapping[int, NDArray[np.float64]]]],
+    curves: Mapping[str, Curves],
     found: Sequence[Comparison],
 ) -> str:
     """Mean accuracy of `auto`, its best rival and random labels at every budget."""
@@ -100,29 +111,12 @@ def budget_table(
             if method in curves[one.set]:
                 mean = np.mean(list(curves[one.set][method].values()), axis=0)
                 rows.append(
-                    [_marked(one.set), _title(method), *(f"{100 * value:.1f}" for value in mean)]
+                    [marked(one.set), _title(method), *(f"{100 * value:.1f}" for value in mean)]
                 )
-    return _table(["set", "method", *map(str, BUDGETS)], rows)
+    return markdown(["set", "method", *map(str, BUDGETS)], rows)
 
 
-def calibration_table(found: Sequence[CalibrationMean]) -> str:
-    """Calibration error and sure guesses by set and number of labels."""
-    rows = [
-        [
-            _marked(one.set),
-            str(one.labels),
-            f"{100 * one.error:.1f}%",
-            f"{100 * one.goal:.0f}%" if one.promised else "fewer than two labels per class",
-            "" if one.sure is None else f"{100 * one.sure:.0f}%",
-            ("met" if one.met else "missed") if one.promised else "",
-        ]
-        for one in found
-    ]
-    head = ["set", "labels", "calibration error", "goal", "right of those at 90% or more", ""]
-    return _table(head, rows)
-
-
-def picture(one: Comparison, curves: Mapping[str, Mapping[int, NDArray[np.float64]]]) -> str:
+def picture(one: Comparison, curves: Curves) -> str:
     """Accuracy by number of labels on one set: `auto`, its best rival and the usual ones."""
     shown = [m for m in dict.fromkeys((AUTO, one.best, *SHOWN)) if m in curves]
     series = []
@@ -147,12 +141,3 @@ def picture(one: Comparison, curves: Mapping[str, Mapping[int, NDArray[np.float6
 
 def _title(method: str) -> str:
     return f"random, {LOGISTIC}" if method == LOGISTIC else method
-
-
-def _marked(name: str) -> str:
-    return f"{name} (seen)" if name in SEEN else name
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"

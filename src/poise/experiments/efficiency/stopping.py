@@ -1,35 +1,34 @@
-"""Where the rules of `poise.active.stopping` stop, and what is lost by stopping there.
+"""Where the rules of `poise.active.stopping` stop, and what is lost by stopping there."""
 
-``POISE_DATA=folder python -m poise.experiments.efficiency.stopping [--trials N] [SETS]`` simulates
-sessions of 300 answers by the default acquisition on the tuning sets, or those named, and prints
-the table of docs/decisions/stopping.md.
-"""
-
-import argparse
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from poise.active.accuracy import Fit
 from poise.active.stopping import RULES, Checkpoint, Rule, checkpoint, first_half
-from poise.experiments.efficiency.methods import AUTO, METHODS, ask_all
-from poise.experiments.efficiency.sets import POOLS
-from poise.experiments.efficiency.trials import make_trial
-from poise.graph import Graph
+from poise.experiments.efficiency.compare import Verdict
+from poise.experiments.efficiency.fits import pwll_fit
+from poise.experiments.efficiency.methods import AUTO
+from poise.experiments.efficiency.records import Lines, Row
+from poise.experiments.efficiency.sessions import Asked, asked_sessions
+from poise.experiments.efficiency.sets import set_names
+from poise.experiments.efficiency.tables import Table, counts, goal_table, marked, points
 from poise.linalg.status import Floats, Ints
-from poise.models.harmonic import Problem, solve_problems
 from poise.models.result import normalise_scores
 
+KEYS = ("set", "trial")
+OURS = "settled"
 #: Answers of a session, and between checkpoints.
 BUDGET, STEP = 300, 10
 #: Answers from which on a session that gains less than `FLAT` has no need to go on.
 ENOUGH, FLAT = 100, 0.01
 #: Accuracy that a stop may cost.
 COST = 0.015
-#: Relative residual of the fits: only predictions are compared.
-RTOL = 1e-5
+#: Share of the sessions that may not cost more, and answers before which flat ones must stop.
+CLOSE, BEFORE = 0.8, 210
+DIGITS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,26 +43,6 @@ class Session:
 
     history: tuple[Checkpoint, ...]
     accuracy: Floats
-
-    @property
-    def gain(self) -> float:
-        """Accuracy gained after `ENOUGH` answers."""
-        at = [point.n_answers for point in self.history]
-        return float(self.accuracy[-1] - self.accuracy[at.index(ENOUGH)]) if ENOUGH in at else 1.0
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Where a rule stopped in one session.
-
-    Attributes
-    ----------
-    n_answers : answers by then; all of them if it did not stop
-    lost : accuracy at the end minus accuracy there
-    """
-
-    n_answers: int
-    lost: float
 
 
 def record(fit: Fit, truth: Ints, asked: Sequence[int], step: int = STEP) -> Session:
@@ -106,100 +85,162 @@ def record(fit: Fit, truth: Ints, asked: Sequence[int], step: int = STEP) -> Ses
     return Session(tuple(history), np.array(accuracy))
 
 
-def stop_of(rule: Rule, session: Session) -> Stop:
-    """The first checkpoint at which a rule stops."""
-    points = range(len(session.history))
-    place = next((i for i in points if rule(session.history[: i + 1])), len(session.history) - 1)
-    lost = float(session.accuracy[-1] - session.accuracy[place])
-    return Stop(session.history[place].n_answers, lost)
+def stop_of(rule: Rule, session: Session) -> int:
+    """Place of the first checkpoint at which a rule stops; the last one if it does not."""
+    places = range(len(session.history))
+    return next((i for i in places if rule(session.history[: i + 1])), len(places) - 1)
+
+
+def stopping_lines(folder: Path) -> Lines:
+    """The records of stops in a folder."""
+    return Lines(folder / "stopping.jsonl", KEYS)
+
+
+def missing_units(
+    questions: Lines, lines: Lines, pools: Collection[str], trials: int
+) -> Iterator[Asked]:
+    """Sessions of `auto` in which no rule has been tried yet."""
+    for asked in asked_sessions(questions, pools, (AUTO,), trials, BUDGET):
+        if (asked.set, asked.trial) not in lines:
+            yield asked
+
+
+def measure_unit(asked: Asked) -> list[Row]:
+    """One row: the answers at each rule's stop, and accuracy there, at `ENOUGH` and at the end."""
+    trial, codes = asked.load()
+    session = record(pwll_fit(trial.graph, int(codes.max()) + 1), codes, asked.queries)
+    answers = [point.n_answers for point in session.history]
+    accuracy = [round(float(value), DIGITS) for value in session.accuracy]
+    stops = {name: stop_of(rule, session) for name, rule in RULES.items()}
+    return [
+        {
+            "set": asked.set,
+            "trial": asked.trial,
+            "answers": answers[-1],
+            "enough": accuracy[answers.index(ENOUGH)] if ENOUGH in answers else None,
+            "end": accuracy[-1],
+            "stops": {
+                name: {"answers": answers[place], "accuracy": accuracy[place]}
+                for name, place in stops.items()
+            },
+        }
+    ]
+
+
+def gain(row: Row) -> float:
+    """Accuracy gained after `ENOUGH` answers; NaN in a session that is too short to tell."""
+    return float("nan") if row["enough"] is None else float(row["end"] - row["enough"])
+
+
+def lost(row: Row, rule: str) -> float:
+    """Accuracy at the end minus accuracy at a rule's stop."""
+    return float(row["end"] - row["stops"][rule]["accuracy"])
 
 
 @dataclass(frozen=True)
-class Summary:
-    """A rule over many sessions.
+class StopSummary:
+    """A rule over the sessions of one set, or of all.
 
     Attributes
     ----------
+    rule, sets, sessions : what is summarised
     close : share of the sessions in which stopping cost at most `COST`
     worst : largest cost
-    flat : median of the answers at the stop where the session gained less than `FLAT` after
-        `ENOUGH` answers; NaN if none is like that
     median : median of the answers at the stop
+    gain : median of the accuracy gained after `ENOUGH` answers
+    flat : number of sessions that gained less than `FLAT` after `ENOUGH` answers
+    flat_median : median of the answers at the stop in those; None if there are none
     """
 
+    rule: str
+    sets: str
+    sessions: int
     close: float
     worst: float
-    flat: float
     median: float
+    gain: float
+    flat: int
+    flat_median: float | None
 
 
-def summarise(rule: Rule, sessions: Sequence[Session]) -> Summary:
-    """How a rule does in some sessions."""
-    stops = [stop_of(rule, session) for session in sessions]
-    flat = [s.n_answers for s, session in zip(stops, sessions, strict=True) if session.gain < FLAT]
-    return Summary(
-        close=float(np.mean([s.lost <= COST for s in stops])),
-        worst=max(s.lost for s in stops),
-        flat=float(np.median(flat)) if flat else float("nan"),
-        median=float(np.median([s.n_answers for s in stops])),
+def summarise(rule: str, sets: str, rows: Sequence[Row]) -> StopSummary:
+    """How a rule does in some sessions, of which there is at least one."""
+    costs = [lost(row, rule) for row in rows]
+    answers = [row["stops"][rule]["answers"] for row in rows]
+    flat = [n for n, row in zip(answers, rows, strict=True) if gain(row) < FLAT]
+    return StopSummary(
+        rule,
+        sets,
+        len(rows),
+        float(np.mean([cost <= COST + 1e-9 for cost in costs])),
+        max(costs),
+        float(np.median(answers)),
+        float(np.median([gain(row) for row in rows])),
+        len(flat),
+        float(np.median(flat)) if flat else None,
     )
 
 
-def table(sessions: Mapping[str, Sequence[Session]]) -> str:
-    """Markdown: a row for each rule, over all sessions and set by set."""
-    everything = [session for several in sessions.values() for session in several]
-    lines = [
-        "| rule | within 1.5 points | flat sessions stop at | " + " | ".join(sessions) + " |",
-        "|---|---|---|" + "---|" * len(sessions),
+def verdicts(found: StopSummary) -> list[Verdict]:
+    """What our rule must keep over all sessions."""
+    goals = [
+        Verdict(
+            f"stop at most {100 * COST:g} points below {BUDGET} answers in {CLOSE:.0%} of sessions",
+            f"{found.close:.0%} of {found.sessions}",
+            found.close >= CLOSE,
+        )
     ]
-    for name, rule in RULES.items():
-        total = summarise(rule, everything)
-        cells = [f"{100 * total.close:.0f}%", f"{total.flat:.0f}"]
-        for several in sessions.values():
-            one = summarise(rule, several)
-            cells.append(f"{one.median:.0f} ({100 * one.worst:.1f})")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    gains = [f"{100 * np.median([s.gain for s in several]):.1f}" for several in sessions.values()]
-    lines.append("| gain from 100 to 300 | | | " + " | ".join(gains) + " |")
-    return "\n".join(lines) + "\n"
+    if found.flat_median is not None:
+        goals.append(
+            Verdict(
+                f"median stop before {BEFORE} where answers {ENOUGH} to {BUDGET} gain less than "
+                f"{100 * FLAT:g} point",
+                f"{found.flat_median:g} in {found.flat} of {found.sessions} sessions",
+                found.flat_median < BEFORE,
+            )
+        )
+    return goals
 
 
-def pwll_fit(graph: Graph, n_classes: int) -> Fit:
-    """PWLL as a function of nodes and class codes."""
-
-    def fit(nodes: Ints, codes: Ints) -> Floats:
-        present = np.unique(codes)
-        sources = tuple(tuple(nodes[codes == c].tolist()) for c in present)
-        (columns,) = solve_problems(graph, [Problem(sources)], rtol=RTOL)
-        scores = np.zeros((graph.n_nodes, n_classes))
-        scores[:, present] = columns.values
-        return scores
-
-    return fit
-
-
-def simulate(name: str, number: int, budget: int = BUDGET) -> Session:
-    """A session on trial `number` of the pool called `name`."""
-    trial = make_trial(name, number)
-    truth = trial.classes[trial.pool.groupings[0]]
-    asked = ask_all(trial, METHODS[AUTO], truth, budget)
-    return record(pwll_fit(trial.graph, int(truth.max()) + 1), truth, asked)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, once after every trial of all sets."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    tuning = [name for name, pool in POOLS.items() if pool.role == "tuning"]
-    parser.add_argument("sets", nargs="*", default=tuning)
-    parser.add_argument("--trials", type=int, default=5)
-    chosen = parser.parse_args(arguments)
-    sessions: dict[str, list[Session]] = {name: [] for name in chosen.sets}
-    for number in range(chosen.trials):
-        for name in chosen.sets:
-            sessions[name].append(simulate(name, number))
-        sys.stdout.write(f"{number + 1} trials\n{table(sessions)}\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+def tables(folder: Path, sets: Collection[str]) -> list[Table]:
+    """Every rule over all sessions and set by set, and the goals of ours."""
+    lines = stopping_lines(folder)
+    by_set = {
+        name: [row for row in lines if row["set"] == name] for name in set_names() if name in sets
+    }
+    by_set = {name: rows for name, rows in by_set.items() if rows}
+    if not by_set:
+        return []
+    everything = [row for rows in by_set.values() for row in rows]
+    cells: list[tuple[str, ...]] = []
+    records: list[StopSummary] = []
+    for rule in RULES:
+        total = summarise(rule, "all", everything)
+        each = [summarise(rule, name, rows) for name, rows in by_set.items()]
+        records += [total, *each]
+        cells.append(
+            (
+                f"{rule} (ours)" if rule == OURS else rule,
+                f"{total.close:.0%}",
+                "" if total.flat_median is None else f"{total.flat_median:g}",
+                *(f"{one.median:g} ({points(one.worst)})" for one in each),
+            )
+        )
+    gains = [points(summarise(OURS, name, rows).gain) for name, rows in by_set.items()]
+    cells.append((f"gain from {ENOUGH} to {BUDGET}", "", "", *gains))
+    ours = next(one for one in records if (one.rule, one.sets) == (OURS, "all"))
+    return [
+        Table(
+            "stopping",
+            "Where rules stop",
+            (f"within {100 * COST:g} points", "flat sessions stop at", *map(marked, by_set)),
+            tuple(cells),
+            tuple(records),
+            f"Median answers at the stop and, in brackets, the largest loss against {BUDGET} "
+            f"answers in points; {BUDGET} means no stop. "
+            f"{counts(map(len, by_set.values()), 'session')} of each set; {ours.flat} of all "
+            f"{ours.sessions} are flat: they gain less than {100 * FLAT:g} point after {ENOUGH} "
+            "answers.",
+        ),
+        goal_table("Goals: stopping", verdicts(ours)),
+    ]
