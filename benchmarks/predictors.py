@@ -16,9 +16,9 @@ from poise.experiments.efficiency.predictors import logistic, scaled, share_righ
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import NEIGHBOURS, Trial
 from poise.models import Labels, models
-from poise.models.combined import combine, kernel_features, product_with_taught
+from poise.models.balance import balance_factors, balanced
+from poise.models.combined import combine, kernel_features, product_with_kernel
 from poise.models.harmonic import Model
-from poise.models.held_out import held_out_by_refits
 
 LABELS = (20, 50, 100)
 SETS = ("cifar10", "digits", "banking77", "mnist-imb", "isolet")
@@ -51,33 +51,30 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
     """Accuracy of every predictor with these labels."""
     n, n_classes = trial.n_points, int(codes.max()) + 1
     labels = Labels.of({int(i): int(codes[i]) for i in nodes}, n, range(n_classes))
-    pwll = models.factory("pwll")
-    alone = pwll(trial.graph, labels)
+
+    def pwll(some: Labels) -> np.ndarray:
+        return balanced(models.factory("pwll")(trial.graph, some)).probabilities
+
+    plain = models.factory("pwll")(trial.graph, labels)
+    masses = balance_factors(plain.scores) ** 2
+    alone = balanced(plain)
     linear, kernel = scaled(trial.X), kernel_features(trial.X)
     regression = logistic(trial, nodes, codes, n_classes)
 
-    def product(features: np.ndarray) -> Callable[[Labels], np.ndarray]:
-        return lambda some: product_with_taught(
-            pwll(trial.graph, some).probabilities, features, some
-        )
-
-    def gated(features: np.ndarray) -> np.ndarray:
-        ours = held_out_by_refits(product(features), labels, folds=5)
-        theirs = held_out_by_refits(
-            lambda some: pwll(trial.graph, some).probabilities, labels, folds=5
-        )
-        right = [(p.argmax(axis=1) == labels.codes).sum() for p in (ours, theirs)]
-        return product(features)(labels) if right[0] > right[1] else alone.probabilities
+    def product(features: np.ndarray, taught: bool = True) -> Callable[[Labels], np.ndarray]:
+        return lambda some: product_with_kernel(pwll(some), features, some, taught=taught)
 
     found = {
-        "PWLL": alone.probabilities,
+        "PWLL": plain.probabilities,
+        "PWLL, classes of equal mass": plain.scores * masses,
+        "PWLL, balanced": alone.probabilities,
         "logistic regression on the features": regression,
-        "PWLL x logistic regression": regression * (alone.probabilities + 1e-3),
-        "PWLL + logistic regression": regression + alone.probabilities,
-        "PWLL x linear model taught by PWLL": product(linear)(labels),
-        "PWLL x kernel model taught by PWLL": product(kernel)(labels),
-        "the linear product, if it wins": gated(linear),
-        "the kernel product, if it wins (poise)": combine(
+        "balanced PWLL x logistic regression": regression * (alone.probabilities + 1e-3),
+        "balanced PWLL + logistic regression": regression + alone.probabilities,
+        "balanced PWLL x linear model taught by it": product(linear)(labels),
+        "balanced PWLL x kernel model taught by it": product(kernel)(labels),
+        "balanced PWLL x kernel model of the labels": product(kernel, taught=False)(labels),
+        "the better kernel product, if it wins (poise)": combine(
             trial.graph, labels, alone, Model()
         ).result.probabilities,
     }

@@ -24,6 +24,8 @@ from poise.models.result import ScoreResult, normalise_scores
 LEAST = 20
 #: Parts that the labels are dealt into, each held out once.
 FOLDS = 5
+#: Standard errors by which the product must be ahead.
+ERRORS = 1.0
 #: Share of each predicted class, the surest, that the kernel model learns from; points in all.
 SURE, POINTS = 0.5, 1_500
 #: Dimensions of the features at most, landmarks of the kernel, inverse strength of the penalty.
@@ -51,10 +53,11 @@ class Combined:
 def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> Combined:
     """PWLL `alone`, or together with a kernel model if that predicts more held-out labels.
 
-    The labels are dealt into `FOLDS` parts. For each, PWLL is fitted to the others, and logistic
-    regression with a Gaussian kernel to the classes that PWLL is surest of (half of the points of
-    each class); their probabilities are multiplied. The
-    product is used if it is right on more held-out labels than PWLL.
+    The kernel model is logistic regression with a Gaussian kernel, fitted either to the labels or
+    to the classes that PWLL is surest of (half of the points of each); its probabilities are
+    multiplied by those of PWLL. The labels are dealt into `FOLDS` parts, and all of this is fitted
+    without each of them. The better product is used if, of the held-out labels that it and PWLL
+    judge differently, it is right on more by a standard error.
 
     Without features, with one class or fewer than `LEAST` labels, PWLL stays alone.
 
@@ -72,23 +75,31 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, model: Model) -> C
     problems = [
         loose.problem(tuple(tuple(nodes.tolist()) for nodes in some.by_class)) for some in fewer
     ]
-    held_out = np.zeros((len(labels), len(labels.classes)))
-    gained = 0
+    plain = np.zeros((len(labels), len(labels.classes)))
+    products = {taught: plain.copy() for taught in (True, False)}
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         scores = columns.values * balance_factors(columns.values)
         graph_alone = normalise_scores(scores, known, shares)
-        product = product_with_taught(graph_alone, X, some)
-        nodes, truth = labels.nodes[part], labels.codes[part]
-        held_out[part] = product[nodes]
-        right_before = graph_alone[nodes].argmax(axis=1) == truth
-        gained += int((product[nodes].argmax(axis=1) == truth).sum() - right_before.sum())
-    if gained <= 0:
+        plain[part] = graph_alone[labels.nodes[part]]
+        for taught, held_out in products.items():
+            product = product_with_kernel(graph_alone, X, some, taught=taught)
+            held_out[part] = product[labels.nodes[part]]
+
+    before = plain.argmax(axis=1) == labels.codes
+
+    def advantage(taught: bool) -> float:
+        """Labels gained, in standard errors of the number that changed."""
+        right = products[taught].argmax(axis=1) == labels.codes
+        return float((right.sum() - before.sum()) / max(np.sqrt((right != before).sum()), 1.0))
+
+    best = max(products, key=advantage)
+    if advantage(best) <= ERRORS:
         return Combined(alone)
-    product = product_with_taught(alone.probabilities, X, labels)
+    product = product_with_kernel(alone.probabilities, X, labels, taught=best)
     product[labels.nodes] = labels.one_hot
     together = ScoreResult(product, labels.classes, alone.reached, alone.fallback, alone.weights)
-    return Combined(together, held_out)
+    return Combined(together, products[best])
 
 
 def kernel_features(features: Any) -> Floats:
@@ -123,20 +134,25 @@ def _without(labels: Labels, part: Ints) -> Labels:
     return Labels(labels.nodes[keep], labels.codes[keep], labels.classes)
 
 
-def product_with_taught(graph_alone: Floats, X: Floats, labels: Labels) -> Floats:
-    """(n, C) probabilities of PWLL times those of logistic regression fitted to its surest."""
+def product_with_kernel(graph_alone: Floats, X: Floats, labels: Labels, *, taught: bool) -> Floats:
+    """(n, C) probabilities of PWLL times those of logistic regression on features `X`.
+
+    The latter is fitted to the labels, and if `taught`, to what PWLL is surest of as well.
+    """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     guess = graph_alone.argmax(axis=1)
     guess[labels.nodes] = labels.codes
-    taught = np.union1d(surest(graph_alone, guess), labels.nodes)
+    points = np.union1d(surest(graph_alone, guess), labels.nodes) if taught else labels.nodes
+    probabilities = np.zeros_like(graph_alone)
+    if np.unique(guess[points]).size < 2:
+        return graph_alone.copy()
     with warnings.catch_warnings():
         # Steps are few on purpose; many classes with few points each are no regression.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
-        model = LogisticRegression(C=STRENGTH, max_iter=100).fit(X[taught], guess[taught])
-    probabilities = np.zeros_like(graph_alone)
+        model = LogisticRegression(C=STRENGTH, max_iter=100).fit(X[points], guess[points])
     probabilities[:, model.classes_] = model.predict_proba(X)
     product = probabilities * (graph_alone + DOUBT)
     return np.asarray(product / product.sum(axis=1, keepdims=True))

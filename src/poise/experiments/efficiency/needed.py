@@ -1,0 +1,95 @@
+"""How many labels are needed to reach nine tenths of the accuracy that all labels give."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from poise.experiments.efficiency.accuracy import accuracy_lines
+from poise.experiments.efficiency.compare import curves_by_set
+from poise.experiments.efficiency.records import Lines, Row
+from poise.experiments.efficiency.sets import POOLS
+from poise.experiments.efficiency.trials import BUDGETS, Trial, make_trial
+from poise.linalg.status import Ints
+
+#: Share of the accuracy that all labels give.
+SHARE = 0.9
+DIGITS = 5
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Labels that methods need on one set; infinite where more than the largest budget.
+
+    Attributes
+    ----------
+    set : its name
+    mark : the accuracy to reach
+    labels : method -> labels at which its mean curve reaches the mark
+    """
+
+    set: str
+    mark: float
+    labels: dict[str, float]
+
+
+def ceiling(trial: Trial, codes: Ints) -> float:
+    """Accuracy that all labels give: every point by the labels of its neighbours, weighted."""
+    n = trial.n_points
+    one_hot = sparse.csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, int(codes.max()) + 1))
+    votes = (trial.graph.weights @ one_hot).toarray()
+    return float((votes.argmax(axis=1) == codes).mean())
+
+
+def ceiling_lines(folder: Path) -> Lines:
+    """The records of ceilings in a folder."""
+    return Lines(folder / "ceilings.jsonl", ("set",))
+
+
+def missing_units(questions: Lines, lines: Lines) -> Iterator[str]:
+    """Pools that were asked about and whose ceilings are not known."""
+    asked = {row["set"] for row in questions}
+    for name, pool in POOLS.items():
+        if any(pool.name(g) in asked and (pool.name(g),) not in lines for g in pool.groupings):
+            yield name
+
+
+def measure_unit(pool: str) -> list[Row]:
+    """A row for each grouping of a pool, from its first trial."""
+    trial = make_trial(pool, 0)
+    return [
+        {"set": trial.pool.name(g), "accuracy": round(ceiling(trial, codes), DIGITS)}
+        for g, codes in trial.classes.items()
+    ]
+
+
+def labels_needed(curve: npt.ArrayLike, mark: float) -> float:
+    """Labels at which a curve over `BUDGETS` first reaches `mark`, straight lines in between."""
+    heights = np.asarray(curve, dtype=np.float64)
+    reached = np.flatnonzero(heights >= mark)
+    if not reached.size:
+        return float("inf")
+    first = int(reached[0])
+    if first == 0:
+        return float(BUDGETS[0])
+    low, high = heights[first - 1], heights[first]
+    share = (mark - low) / (high - low)
+    return float(BUDGETS[first - 1] + share * (BUDGETS[first] - BUDGETS[first - 1]))
+
+
+def needed(folder: Path) -> list[Needed]:
+    """Labels that each method needs on each set on record."""
+    tops: Mapping[str, float] = {row["set"]: row["accuracy"] for row in ceiling_lines(folder)}
+    found = []
+    for name, curves in curves_by_set(accuracy_lines(folder)).items():
+        if name in tops:
+            mark = SHARE * tops[name]
+            labels = {
+                method: labels_needed(np.mean(list(trials.values()), axis=0), mark)
+                for method, trials in curves.items()
+            }
+            found.append(Needed(name, mark, labels))
+    return found
