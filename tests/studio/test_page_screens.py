@@ -92,6 +92,26 @@ def test_why_this_item(page, studio):
     assert painted
 
 
+def test_the_guess_has_a_number_once_labels_support_it(page, studio):
+    studio.answer(page, 3)
+    page.wait_for_selector("#guess b")
+    assert "%" not in page.locator("#guess").text_content()
+    studio.answer(page, 18)
+    studio.project.predictions().result(60)
+    assert studio.project.asker.calibration is not None
+    studio.answer(page, 2)  # the question after the next was chosen with it
+    page.wait_for_function("() => document.querySelector('#guess').textContent.includes('%')")
+    guess, number = studio.project.question().guess, studio.project.question().confidence
+    assert f"probably {guess} · {round(100 * number)}%" in page.locator("#guess").text_content()
+    item = shown(page)
+    page.keyboard.press("Enter")
+    shown(page, item)
+    saved(page)
+    labels = studio.events("label")
+    assert not any("confidence" in event.data for event in labels[:4]), "none that was not shown"
+    assert labels[-1].data["confidence"] == pytest.approx(number, abs=1e-4)
+
+
 def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     studio.answer(page, 2)
     page.locator("#settings summary").press("Enter")

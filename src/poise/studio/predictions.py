@@ -5,6 +5,7 @@ Computed away from the thread that asks, since it takes several solves; see `Pro
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.linalg.status import Floats
+from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration
 from poise.models.held_out import held_out_scores, spread_evenly
 from poise.models.labels import Labels
@@ -34,8 +36,8 @@ class Predictions:
     codes : (n,) places of the predicted classes
     confidence : (n,) their calibrated probabilities, good for an order in any case
     known : (n,) norms of the scores in the model that decides, 0 where no label speaks
-    calibration : of the model that decides, whose guess is shown with a question; None while there
-        is too little evidence to show a number, also for `confidence`
+    calibration : for the guess shown with a question, which no model of the features helped with;
+        None while there is too little evidence to show a number, also for `confidence`
     advice : whether to go on
     """
 
@@ -65,15 +67,14 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     if not setup.labels:
         return None
     learner = setup.learner(graph, 0)
-    alone = learner.copy()
-    # The linear model that may help to predict has no say in what is asked, and takes too long
-    # where there are very many items.
-    alone.predictor = "pwll"
+    # The model of the features that may help to predict has no say in what is asked, and takes too
+    # long where there are very many items.
+    alone = _by(learner, "balanced")
     if graph.n_nodes >= LARGE or np.array_equal(learner.result.scores, alone.result.scores):
         learner = alone
     calibration = _calibration(learner)
     deciding = calibration if learner is alone else _calibration(alone)
-    shown = calibration.has_evidence and deciding.has_evidence and _unseen(setup.labels) <= UNSEEN
+    shown = calibration.has_evidence and deciding.has_evidence and unseen(setup.labels) <= UNSEEN
     result = learner.result
     certain = ~result.reached
     certain[list(setup.labels)] = True
@@ -85,8 +86,15 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
         np.clip(probabilities[np.arange(len(codes)), codes], 0.0, 1.0),
         np.minimum(learner.norms, 1.0),
         deciding if shown else None,
-        _advice(graph, setup, alone, surprising),
+        _advice(graph, setup, _by(learner, "pwll"), surprising),
     )
+
+
+def _by(learner: Learner, predictor: str) -> Learner:
+    """The same learner, which predicts otherwise; what is solved is shared."""
+    twin = learner.copy()
+    twin.predictor = predictor
+    return twin
 
 
 def _calibration(learner: Learner) -> Calibration:
@@ -98,11 +106,12 @@ def _calibration(learner: Learner) -> Calibration:
     chosen = spread_evenly(len(labels), HELD_OUT)
     rest = result.reached.copy()
     rest[labels.nodes] = False
-    held_out = held_out_scores(graph, labels, chosen)
+    factors = balance_factors(_by(learner, "pwll").result.scores)
+    held_out = held_out_scores(graph, labels, chosen) * factors
     return Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
 
 
-def _unseen(labels: Mapping[int, str]) -> float:
+def unseen(labels: Mapping[int, Any]) -> float:
     """Share of the labels that are the only one of their class."""
     _, counts = np.unique(np.array(list(labels.values())), return_counts=True)
     return float((counts == 1).sum() / len(labels))
@@ -116,8 +125,7 @@ def _advice(graph: Graph, setup: Setup, now: Learner, surprising: Mapping[int, b
     if not early:
         return advise([])
     before = Setup(early, tuple(map(str, now.classes))).learner(graph, 0)
-    before.predictor = "pwll"
-    half = before.result.codes
+    half = _by(before, "pwll").result.codes
     unexpected = [surprising[node] for node in answered]
     nodes = np.array(list(setup.labels), dtype=np.int64)
     return advise([checkpoint(now.result.probabilities, half, half, unexpected, nodes)])

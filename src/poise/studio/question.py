@@ -12,6 +12,7 @@ from poise.active.policies.local_max import LocalMax
 from poise.active.snapshot import Snapshot
 from poise.errors import PoolExhausted
 from poise.linalg.status import Floats, Ints
+from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration
 from poise.models.result import normalise_scores
 
@@ -88,6 +89,7 @@ class _Look:
     snapshot: Snapshot
     calibration: Calibration | None
     labelled: Ints
+    factors: Floats
     codes: npt.NDArray[np.int32]
     explored: float
 
@@ -101,20 +103,24 @@ class _Look:
     ) -> "_Look | None":
         if not len(snapshot.labels):
             return None
+        factors = balance_factors(snapshot.scores)
         return cls(
             learner,
             values,
             snapshot,
             calibration,
             snapshot.labels.nodes,
-            snapshot.scores.argmax(axis=1).astype(np.int32),
+            factors,
+            (snapshot.scores * factors).argmax(axis=1).astype(np.int32),
             float(np.minimum(snapshot.norms, 1.0).mean()),
         )
 
     def question(self, features: Features, node: int) -> Question:
         graph, labels, labelled = self.learner.graph, self.snapshot.labels, self.labelled
         raw = normalise_scores(
-            self.snapshot.scores[[node]], np.ones(1, dtype=bool), labels.counts / len(labels)
+            self.snapshot.scores[[node]] * self.factors,
+            np.ones(1, dtype=bool),
+            labels.counts / len(labels),
         )
         # Before there is evidence, what is usual says at least whether two classes are close.
         (guess,) = (self.calibration or Calibration()).apply(raw).tolist()
