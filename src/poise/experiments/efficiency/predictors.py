@@ -1,5 +1,7 @@
 """What the same labels say through different models: scores of all points."""
 
+import warnings
+
 import numpy as np
 import numpy.typing as npt
 
@@ -64,7 +66,10 @@ def logistic(trial: Trial, nodes: Ints, codes: Ints, n_classes: int) -> Floats:
         probabilities[:, answers[0]] = 1.0
         return probabilities
     X = scaled(trial.X)
-    model = LogisticRegression(C=STRENGTH, max_iter=300).fit(X[nodes], answers)
+    with warnings.catch_warnings():
+        # Many classes with a label each are no regression.
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        model = LogisticRegression(C=STRENGTH, max_iter=300).fit(X[nodes], answers)
     probabilities[:, model.classes_] = model.predict_proba(X)
     return probabilities
 
