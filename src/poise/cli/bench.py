@@ -63,7 +63,9 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
 
 @bench.command()
 @click.argument("parts", nargs=-1, type=click.Choice((*ACCURACY_PARTS, "all")))
-@click.option("--quick", is_flag=True, help="Five small sets, three trials: under 20 minutes.")
+@click.option(
+    "--quick", is_flag=True, help="Five small sets, three trials; rivals in under 20 minutes."
+)
 @click.option("--ablation", is_flag=True, help="Variants of auto instead of rivals.")
 @click.option("--sets", multiple=True, metavar="NAME", help="Only this data set; repeatable.")
 @click.option("--only", multiple=True, metavar="NAME", help="Only this rival or peer; repeatable.")

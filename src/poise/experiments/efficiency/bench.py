@@ -27,7 +27,7 @@ from poise.experiments.efficiency.tables import Table
 from poise.experiments.efficiency.trials import BUDGETS
 from poise.experiments.runner import Begin
 
-#: Sets and trials of a quick run, which takes less than 20 minutes on two cores.
+#: Sets and trials of a quick run, in which rivals take less than 20 minutes on two cores.
 QUICK_POOLS, QUICK_TRIALS = ("blobs", "digits", "banking77", "cifar10", "isolet"), 3
 TRIALS = 10
 #: The part that is measured when none is named.
