@@ -82,7 +82,7 @@ def test_why_this_item(page, studio):
     items = studio.answer(page, 3)
     page.wait_for_selector("#nearest figure img")
     words = page.locator("#reason").text_content()
-    assert words.startswith(("To decide:", "To explore:"))
+    assert words.startswith(("To decide:", "To explore:", "To confirm:"))
     assert page.locator("#nearest figcaption").count() == 3
     shown_labels = sorted(page.locator("#nearest figcaption").all_text_contents())
     assert shown_labels == sorted(studio.kind(item) for item in items)
@@ -102,7 +102,8 @@ def test_the_guess_has_a_number_once_labels_support_it(page, studio):
     studio.answer(page, 2)  # the question after the next was chosen with it
     page.wait_for_function("() => document.querySelector('#guess').textContent.includes('%')")
     guess, number = studio.project.question().guess, studio.project.question().confidence
-    assert f"probably {guess} · {round(100 * number)}%" in page.locator("#guess").text_content()
+    shown_number = "over 99%" if number > 0.99 else f"{round(100 * number)}%"
+    assert f"probably {guess} · {shown_number}" in page.locator("#guess").text_content()
     item = shown(page)
     page.keyboard.press("Enter")
     shown(page, item)
@@ -116,7 +117,7 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     studio.answer(page, 2)
     page.locator("#settings summary").press("Enter")
     page.wait_for_selector("#settings select")
-    automatic = page.get_by_label("Decay as the acquisition wants it")
+    automatic = page.get_by_label("Choose the decay automatically")
     assert automatic.is_checked()
     automatic.press(" ")
     until(lambda: studio.project.state.settings["tau"] == pytest.approx(1e-3))
@@ -140,7 +141,7 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     page.wait_for_selector("#settings select")
     assert page.get_by_label("Acquisition").input_value() == "random"
     assert float(page.get_by_label("Decay tau").input_value()) == pytest.approx(math.log10(1e-2))
-    page.get_by_label("Decay as the acquisition wants it").press(" ")
+    page.get_by_label("Choose the decay automatically").press(" ")
     until(lambda: studio.project.state.settings["tau"] is None)
 
 

@@ -58,9 +58,28 @@ def test_the_question_says_why(project):
         answer(project, asked(project))
     question = project.wait("", 30)
     assert question.guess in ("left", "right")
+    assert question.reason in ("decide", "explore", "confirm")
     assert 0 <= question.worth_more < 0.1
     assert set(question.nearest) <= {project.index[item] for item in project.state.labels}
     assert 0 < question.explored <= 1
+
+
+def test_the_reason_follows_from_the_scores(project, monkeypatch):
+    for _ in range(6):
+        answer(project, asked(project))
+    node = project.wait("", 30).node
+
+    def reason(learner):
+        twin = learner.copy()
+        twin.release(node)
+        return question.ask_about(twin, project.features, node).reason
+
+    found = {}
+    for name, (wavers, far) in {"decide": (2, 0), "explore": (0, 2), "confirm": (0, 0)}.items():
+        monkeypatch.setattr(question, "WAVERS", wavers)
+        monkeypatch.setattr(question, "FAR", far)
+        found[name] = project.asker.do(reason).result(30)
+    assert all(name == said for name, said in found.items())
 
 
 def test_what_is_alike_is_unlabelled_near_and_of_the_same_guess(project):

@@ -24,6 +24,8 @@ NEIGHBOURS = 4
 ALIKE = 12
 #: Two classes nearer than this in probability: the model wavers, and an answer decides.
 WAVERS = 0.2
+#: Norm of the scores below which the labels say little about an item; 1 is a label itself.
+FAR = 0.5
 #: Stands for a class that is not used yet: all of them lead to the same next question.
 NEW_CLASS = "\N{NULL}new"
 
@@ -38,7 +40,7 @@ class Question:
     guess : the most likely class; None without labels
     confidence : its calibrated probability; None while too few labels say what that is
     worth_more : share of the candidates that are more worth asking; 0 for the best of all
-    decides : whether two classes are close, rather than all of them far
+    reason : "decide" if two classes are close, "explore" if all of them are far, else "confirm"
     nearest : labelled nodes, the nearest first
     alike : nodes that the model believes to be of the same class, this one first, the nearest next
     explored : how much of the pool the labels speak about: the mean norm of the scores
@@ -51,7 +53,7 @@ class Question:
     guess: Any = None
     confidence: float | None = None
     worth_more: float | None = None
-    decides: bool = False
+    reason: str = "explore"
     nearest: tuple[int, ...] = ()
     alike: tuple[int, ...] = ()
     explored: float | None = None
@@ -130,12 +132,14 @@ class _Look:
         nearest = labelled[np.argsort(away, kind="stable")[:NEIGHBOURS]]
         value, candidates = self.values[node], self.values[np.isfinite(self.values)]
         classes = tuple(map(str, labels.classes))
+        far = "explore" if self.snapshot.norms[node] < FAR else "confirm"
+        reason = "decide" if others and guess[best] - guess[others[0]] < WAVERS else far
         return Question(
             node,
             classes[best],
             None if self.calibration is None else min(max(guess[best], 0.0), 1.0),
             float((candidates > value).mean()) if np.isfinite(value) else None,
-            bool(others) and guess[best] - guess[others[0]] < WAVERS,
+            reason,
             tuple(nearest.tolist()),
             _alike(graph, features, node, self.codes, set(labelled.tolist())),
             self.explored,

@@ -75,7 +75,7 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         "guess": guess,
         "confidence": None if confidence is None else round(confidence, 4),
         "worth_more": question.worth_more,
-        "decides": question.decides,
+        "reason": question.reason,
         "explained": explained,
         "nearest": [
             {"item": ids[node], "label": state.labels[ids[node]].label}

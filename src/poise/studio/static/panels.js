@@ -87,6 +87,12 @@ function curve(values) {
   return made;
 }
 
+const REASONS = {
+  decide: "To decide: two classes are close here.",
+  explore: "To explore: the labels so far say little about it.",
+  confirm: "To confirm: the labels agree here, but say less about it than they could.",
+};
+
 export function showReason(state) {
   const { question } = state;
   const nearest = at("nearest");
@@ -97,9 +103,7 @@ export function showReason(state) {
   }
   const more = question.worth_more;
   const rank = more === null ? "" : more < 0.0005 ? " No other item is more worth asking." : ` ${percent(more)} of the others are more worth asking.`;
-  at("reason").textContent = (question.decides
-    ? "To decide: two classes are close here."
-    : "To explore: the labels so far say little about it or what is around it.") + rank;
+  at("reason").textContent = REASONS[question.reason] + rank;
   nearest.replaceChildren(...question.nearest.map(({ item, label }) => {
     const frame = element("figure");
     frame.append(element("figcaption", "", label));
@@ -143,7 +147,7 @@ export async function showSettings(state, set) {
   body.replaceChildren(
     labelled("Acquisition", choose),
     element("p", "quiet", acquisitions[acquisition] ?? ""),
-    labelled("Decay as the acquisition wants it", automatic),
+    labelled("Choose the decay automatically", automatic),
     labelled("Decay tau: more explores, less decides", slider, shown),
   );
   body.querySelectorAll("select, input")[held]?.focus();

@@ -266,7 +266,8 @@ function showGuess(question) {
   } else if (question.purpose === "audit") {
     words.textContent = "What is it?";
   } else if (question.guess) {
-    const share = question.confidence === null ? "" : `${percent(question.confidence)} · `;
+    const { confidence } = question;
+    const share = confidence === null ? "" : confidence > 0.99 ? "over 99% · " : `${percent(confidence)} · `;
     words.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}`, element("kbd", "", "Enter"));
     words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
   } else if (question.label) {
