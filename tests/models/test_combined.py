@@ -115,13 +115,13 @@ class TestLearner:
         learner.tell(nodes, [int(y[i]) for i in nodes])
         return learner
 
-    def test_predicts_with_both_by_default(self, linear):
+    def test_predicts_with_both_if_asked_to(self, linear):
         graph, y = linear
-        both, alone = self.told(graph, y), self.told(graph, y, predictor="balanced")
+        both, alone = self.told(graph, y, predictor="combined"), self.told(graph, y)
         assert (both.predictions == y).mean() > (alone.predictions == y).mean() + 0.05
         again = poise.Learner.from_json(graph, both.to_json())
         assert (again.predictions == both.predictions).all()
-        assert (poise.Learner.from_json(graph, alone.to_json()).predictor) == "balanced"
+        assert (poise.Learner.from_json(graph, alone.to_json()).predictor) == "auto"
         confidence = both.probabilities.max(axis=1).mean()
         assert confidence == pytest.approx((both.predictions == y).mean(), abs=0.1)
 

@@ -35,7 +35,7 @@ from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 from poise.registry import known_name
 
-PREDICTORS = ("auto", "balanced", "pwll")
+PREDICTORS = ("auto", "combined", "pwll")
 #: Solved problems kept: the open questions', the labels', the predicting model's, and that after
 #: a skip.
 KEPT = 4
@@ -68,11 +68,11 @@ class Learner:
     predict_tau : float or None
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
-    predictor : {"auto", "balanced", "pwll"}
-        "balanced" puts the classes' scores on a more equal footing, see `poise.models.balance`.
-        "auto" also adds a kernel model of the features where that predicts more held-out labels,
-        see `poise.models.combined`; it costs some solves when predictions are read. "pwll" does
-        neither, nor does any of them while `predict_tau` is None.
+    predictor : {"auto", "combined", "pwll"}
+        "auto" puts the classes' scores on a more equal footing, see `poise.models.balance`.
+        "combined" also adds a kernel model of the features where that predicts more held-out
+        labels, see `poise.models.combined`; it takes seconds when predictions are read. "pwll"
+        does neither, nor does any of them while `predict_tau` is None.
     shift : float or None
         Smallest Poisson weight; None leaves the weights away, which is plain Laplace learning.
     seeding : name or function, optional
@@ -337,7 +337,7 @@ class Learner:
         if self.predictor == "pwll" or self.predict_tau is None:
             return Combined(alone)
         alone = balanced(alone)
-        if self.predictor == "balanced":
+        if self.predictor == "auto":
             return Combined(alone)
         if self._combined is None or self._combined[0] != self._session.version:
             found = combine(self.graph, self._labels(), alone, self._predicting())

@@ -82,7 +82,6 @@ class Setup:
             n_seeding=1,
             seed=seed,
             classes=self.classes,
-            predictor="balanced",  # people wait for it: the kernel model would take seconds
         )
         if self.labels:
             # Told, not given: tau falls with the number of answers.

@@ -12,6 +12,7 @@ from typing import Any
 from poise.experiments.efficiency import (
     accuracy,
     estimation,
+    needed,
     noise,
     peers,
     questions,
@@ -106,6 +107,12 @@ _CALIBRATION = Step(
     lambda plan, asked, lines: trust.missing_units(asked, lines),
     trust.measure_unit,
 )
+_CEILINGS = Step(
+    "Measuring what all labels give",
+    needed.ceiling_lines,
+    lambda plan, asked, lines: needed.missing_units(asked, lines),
+    needed.measure_unit,
+)
 _PEERS = Step(
     "Running other libraries",
     peers.peer_lines,
@@ -140,7 +147,7 @@ PARTS: dict[str, Part] = {
             DEFAULT,
             "Rivals",
             lambda plan: dict.fromkeys(plan.methods, BUDGETS[-1]),
-            (_ACCURACY, _CALIBRATION),
+            (_ACCURACY, _CALIBRATION, _CEILINGS),
             rivals.tables,
         ),
         Part(

@@ -1,6 +1,6 @@
 """How many labels are needed to reach nine tenths of the accuracy that all labels give."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from poise.experiments.efficiency.accuracy import accuracy_lines
+from poise.experiments.efficiency.accuracy import LOGISTIC, accuracy_lines
 from poise.experiments.efficiency.compare import curves_by_set
+from poise.experiments.efficiency.methods import METHODS
 from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS
+from poise.experiments.efficiency.tables import Table, marked
 from poise.experiments.efficiency.trials import BUDGETS, Trial, make_trial
 from poise.linalg.status import Ints
 
@@ -78,6 +80,32 @@ def labels_needed(curve: npt.ArrayLike, mark: float) -> float:
     low, high = heights[first - 1], heights[first]
     share = (mark - low) / (high - low)
     return float(BUDGETS[first - 1] + share * (BUDGETS[first] - BUDGETS[first - 1]))
+
+
+def needed_table(found: Collection[Needed]) -> Table:
+    """Labels that the methods need on the sets where one of them gets there."""
+    within = [one for one in found if min(one.labels.values()) <= BUDGETS[-1]]
+    methods = [m for m in (*METHODS, LOGISTIC) if any(m in one.labels for one in within)]
+    rows = tuple(
+        (
+            "random, logistic regression" if method == LOGISTIC else method,
+            *(_written(one.labels.get(method)) for one in within),
+        )
+        for method in methods
+    )
+    return Table(
+        "needed",
+        f"Labels needed to reach {SHARE:.0%} of the accuracy that all labels give",
+        tuple(f"{marked(one.set)}, {one.mark:.0%}" for one in within),
+        rows,
+        tuple(found),
+    )
+
+
+def _written(labels: float | None) -> str:
+    if labels is None:
+        return ""
+    return f"{labels:.0f}" if np.isfinite(labels) else f"over {BUDGETS[-1]}"
 
 
 def needed(folder: Path) -> list[Needed]:

@@ -43,7 +43,7 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
 
 
 def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
-    """(n, C) probabilities of what poise predicts by default at each of `BUDGETS`."""
+    """(n, C) probabilities of ``predictor="combined"`` at each of `BUDGETS`."""
     n_classes = int(codes.max()) + 1
     curves = []
     for budget in BUDGETS:

@@ -26,7 +26,7 @@ from poise.experiments.plots import Axis, Series, line_chart, percent, style_at
 from poise.experiments.summary import mean_band
 
 #: Methods that every picture shows, besides the best rival.
-SHOWN = (PREDICTING, "norm", "random", LOGISTIC)
+SHOWN = ("norm", "random", LOGISTIC)
 ROLES: tuple[Role, ...] = ("reporting", "tuning")
 
 
@@ -40,7 +40,7 @@ def write_report(folder: Path, target: Path) -> Path:
         for role in ROLES:
             shown = tables_of(folder, (part.name,), set_names(role))
             if part.name == DEFAULT:  # the report has larger tables of areas
-                shown = [table for table in shown if table.key == "calibration"]
+                shown = [table for table in shown if table.key in ("calibration", "needed")]
             if shown:
                 pieces.append(f"## {part.heading}: the {role} sets\n")
                 pieces += [as_markdown(table) for table in shown]

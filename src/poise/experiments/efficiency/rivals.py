@@ -10,6 +10,7 @@ from poise.experiments.efficiency import trust
 from poise.experiments.efficiency.accuracy import accuracy_lines
 from poise.experiments.efficiency.compare import Comparison, compare, curves_by_set, verdicts
 from poise.experiments.efficiency.methods import AUTO
+from poise.experiments.efficiency.needed import needed, needed_table
 from poise.experiments.efficiency.records import Row
 from poise.experiments.efficiency.sets import set_names
 from poise.experiments.efficiency.tables import Table, goal_table, marked, per_cent
@@ -82,6 +83,7 @@ def tables(folder: Path, sets: Collection[str]) -> list[Table]:
         area_table(found),
         goal_table("Goals: rivals", verdicts(found) if found else []),
         calibration_table(calibrated),
+        needed_table([one for one in needed(folder) if one.set in sets]),
     ]
 
 
