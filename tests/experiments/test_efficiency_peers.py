@@ -1,6 +1,7 @@
 """Other libraries in the benchmark of label efficiency, on trials small enough to check by eye."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from poise.experiments.efficiency.peer_curves import (
     Need,
     candidates,
     checkpoints,
+    features,
     share_right,
 )
 from poise.experiments.efficiency.peers import (
@@ -108,6 +110,22 @@ def test_candidates_are_a_part_of_the_trial():
     assert len(np.unique(part)) == 30
     assert (part == candidates(trial, 30)).all()
     assert not np.array_equal(part, candidates(other, 30))
+
+
+def test_features_are_scaled_by_one_number():
+    trial = make_trial()
+    X = features(trial)
+    assert X.dtype == np.float64
+    assert X.var(axis=0).mean() == pytest.approx(1)
+    ratio = X / trial.X
+    np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-6)
+
+
+def test_features_that_are_all_the_same():
+    trial = make_trial()
+    same = np.ones((80, 3), dtype=np.float32)
+    constant = Trial(trial.pool, 0, replace(trial.graph, features=same), trial.classes)
+    assert (features(constant) == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -114,8 +114,15 @@ def share_right(guesses: npt.ArrayLike, codes: Ints, labelled: Ints) -> float:
 
 
 def features(trial: Trial) -> Floats:
-    """The features as (n, d) float64: single precision underflows in peers' kernels."""
-    return trial.X.astype(np.float64)
+    """The features as (n, d) float64, divided by one number so that their mean variance is 1.
+
+    Single precision underflows in peers' kernels. The default penalty of logistic regression suits
+    features of variance 1; for embeddings of length one it is so strong that the classes with most
+    labels are guessed everywhere (banking77, 100 random labels: 12% right, 40% after scaling).
+    """
+    X = trial.X.astype(np.float64)
+    scale = float(np.sqrt(X.var(axis=0).mean()))
+    return X / scale if scale > 0 else X
 
 
 def load(module: str, package: str) -> Any:
