@@ -36,7 +36,7 @@ SLOW, LARGE = 0.25, 200_000
 #: Then so many are asked with one solve, at least and at most: what a quick person answers, one
 #: question in so many seconds, while the next solve runs. More of them are more questions that
 #: were chosen without the answers to the ones before.
-FEWEST, MOST, PACE = 3, 12, 1.5
+FEWEST, MOST, PACE = 3, 12, 1.0
 #: And so many while the solver is compiled, once after an installation: with more first questions
 #: that know nothing of each other's answers, fewer classes are seen early.
 COMPILING = 6
@@ -317,7 +317,9 @@ class Asker:
             return self._prepare
         if not self._queues():
             return self._foresee if self._unforeseen() is not None else None
-        few = len(self._queue) <= self._at_once() // 2
+        # Fewer would run out before the next solve is done. The first ones need no solve.
+        enough = self._at_once() if self.learner.labels else self._at_once() // 2 + 1
+        few = len(self._queue) < enough
         return self._ask if self.learner.pending and few and not self._exhausted else None
 
     def _queues(self) -> bool:
