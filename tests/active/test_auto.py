@@ -210,6 +210,14 @@ class TestRelative:
         plain = poisson_weights(graph, nodes, relative=True)
         np.testing.assert_allclose(poisson_weights(scaled, nodes, relative=True) * factor, plain)
 
+    def test_joined_schedules_are_of_one_kind(self, blobs):
+        graph, y = blobs
+        joined = poise.Joined((poise.Relative(0.01), poise.Relative(0.001)), (5,))
+        assert session(graph, y, 5, tau=joined)[0] == session(graph, y, 5)[0]
+        assert joined.relative
+        with pytest.raises(InputError, match="some parts are relative"):
+            poise.Joined((poise.Relative(0.01), 0.0), (5,))
+
     def test_loose_weights_are_not_reused_where_tight_ones_are_needed(self, blobs):
         graph, _ = blobs
         loose, tight = Problem(((0,), (50,)), rtol=1e-2), Problem(((0,), (50,)))

@@ -111,6 +111,16 @@ class Joined:
             raise InputError(
                 f"boundaries are {self.boundaries}: they must be positive and ascending"
             )
+        if len({getattr(part, "relative", False) for part in self.parts}) > 1:
+            raise InputError(
+                "some parts are relative and some are not: join schedules of one kind, for example "
+                "Relative(0.01) and Relative(0.0)"
+            )
+
+    @property
+    def relative(self) -> bool:
+        """Whether the parts are shares of the graph's own unit, as `Relative` is."""
+        return bool(getattr(self.parts[0], "relative", False))
 
     def __call__(self, n_answers: int) -> float:
         start = 0
