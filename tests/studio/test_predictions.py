@@ -68,7 +68,7 @@ def test_no_number_while_many_classes_have_one_label(crowds):
 
 def test_many_items_hold_out_fewer_labels(crowds, monkeypatch):
     usual = found(crowds, 60)
-    monkeypatch.setattr(predictions, "LARGE", 600)
+    monkeypatch.setattr(predictions, "LARGE", 1800)
     monkeypatch.setattr(predictions, "HELD_OUT", 25)
     fewer = found(crowds, 60)
     assert 10 <= fewer.calibration.held_out <= 25

@@ -17,13 +17,14 @@ from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration
 from poise.models.held_out import held_out_scores, spread_evenly
 from poise.models.labels import Labels
-from poise.studio.asker import LARGE, Setup
+from poise.studio.asker import Setup
 
 #: Largest share of labels that are the only one of their class. It estimates the share of items
 #: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
 UNSEEN = 0.1
-#: Labels held out where there are `LARGE` many items: each is a column of as many numbers.
-HELD_OUT = 30
+#: Items times classes from which on predicting takes so long that it would delay the questions, and
+#: the labels that are held out then: each is a column of as many numbers as there are items.
+LARGE, HELD_OUT = 2_000_000, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +68,9 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     if not setup.labels:
         return None
     learner = setup.learner(graph, 0)
-    # The model of the features that may help to predict has no say in what is asked, and takes too
-    # long where there are very many items.
+    # The model of the features that may help to predict has no say in what is asked.
     alone = _by(learner, "balanced")
-    if graph.n_nodes >= LARGE or np.array_equal(learner.result.scores, alone.result.scores):
+    if _is_large(learner) or np.array_equal(learner.result.scores, alone.result.scores):
         learner = alone
     calibration = _calibration(learner)
     deciding = calibration if learner is alone else _calibration(alone)
@@ -90,6 +90,10 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     )
 
 
+def _is_large(learner: Learner) -> bool:
+    return learner.graph.n_nodes * len(learner.classes) >= LARGE
+
+
 def _by(learner: Learner, predictor: str) -> Learner:
     """The same learner, which predicts otherwise; what is solved is shared."""
     twin = learner.copy()
@@ -100,7 +104,7 @@ def _by(learner: Learner, predictor: str) -> Learner:
 def _calibration(learner: Learner) -> Calibration:
     """That of the learner; where there are very many items, with fewer labels held out."""
     graph = learner.graph
-    if graph.n_nodes < LARGE or len(learner.classes) < 2:
+    if not _is_large(learner) or len(learner.classes) < 2:
         return learner.calibration
     labels, result = Labels.of(learner.labels, graph.n_nodes, learner.classes), learner.result
     chosen = spread_evenly(len(labels), HELD_OUT)
