@@ -28,7 +28,8 @@ def test_trace(blobs):
 def test_accuracy_is_on_the_unlabelled_nodes(blobs):
     graph, y = blobs
     trace = poise.simulate(graph, y, budget=5, seed=2)
-    learner = poise.Learner(graph, {int(i): int(y[i]) for i in [*trace.initial, *trace.queries]})
+    labels = {int(i): int(y[i]) for i in [*trace.initial, *trace.queries]}
+    learner = poise.Learner(graph, labels, predictor="pwll")
     rest = np.ones(120, dtype=bool)
     rest[list(learner.labels)] = False
     right = (learner.predictions == y)[rest]

@@ -54,7 +54,8 @@ class Trace:
     queries : (Q,) nodes asked, in order
     answers : (Q,) their classes
     n_answers : (E,) numbers of answers at which was evaluated: 0 .. Q, or every batch
-    accuracy, balanced_accuracy : (E,) on the unlabelled nodes, in PWLL with tau = `predict_tau`
+    accuracy, balanced_accuracy : (E,) on the unlabelled nodes, in the paper's PWLL with tau =
+        `predict_tau`; a learner predicts so with ``predictor="pwll"``
     clusters_seen : (E,) number of clusters with a labelled node
     n_clusters : clusters in all
     seconds : (Q,) time per query: choosing, answering and evaluating; with trials in lockstep, the

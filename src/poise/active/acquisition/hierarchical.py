@@ -142,7 +142,9 @@ def cluster_tree(graph: Graph, size: int, seed: int) -> Tree:
     distances = np.sqrt(space.squares(rows, rows).astype(np.float64))
     distances = (distances + distances.T) / 2.0  # a product need not be symmetric to the last bit
     np.fill_diagonal(distances, 0.0)
-    merges = linkage(squareform(distances), "ward" if metric == "euclidean" else "average")
+    merges = np.empty((0, 4))  # of a single node
+    if len(nodes) > 1:
+        merges = linkage(squareform(distances), "ward" if metric == "euclidean" else "average")
     leaf = np.empty(n, dtype=np.int64)
     for first in range(0, n, BLOCK):
         some = np.arange(first, min(first + BLOCK, n))
