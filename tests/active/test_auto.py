@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,7 +111,7 @@ class TestAuto:
         U = 1 - margins(columns.values)
         U[[0, 50, 100]] = 0
         P = transition(graph)
-        reach = np.linalg.matrix_power(P, 2).sum(axis=0)
+        reach = np.minimum(np.linalg.matrix_power(P, 2).sum(axis=0), 2.0)
         expected = P @ P @ U * reach ** (0.5 * 3 / (3 + 30)) * worth(graph, 3)
         np.testing.assert_allclose(Auto()(learner.snapshot()), expected, atol=1e-4)
 
@@ -139,6 +140,25 @@ class TestAuto:
         graph = poise.knn_graph(centres[y] + rng.normal(size=(1000, 2)) * 0.7, k=8)
         asked, _ = session(graph, y, 40)
         assert 2 in y[asked]
+
+    def test_passes_over_a_hub(self):
+        """Everyone listens to it, and it belongs to none of the clusters."""
+        rng = np.random.default_rng(7)
+        y = np.repeat(np.arange(6), 60)
+        centres = rng.normal(size=(6, 3)) * 4
+        inner = poise.knn_graph(centres[y] + rng.normal(size=(360, 3)), k=8).weights
+        hub = scipy.sparse.csr_array(np.full((1, 360), 0.1))
+        graph = poise.Graph.from_weights(scipy.sparse.block_array([[inner, hub.T], [hub, None]]))
+        truth = np.append(y, 0)
+        found = {most: session(graph, truth, 30, acquisition=Auto(most=most)) for most in (2, 1e9)}
+        (asked, learner), (asked_with_hubs, _) = found.values()
+        assert 360 in asked_with_hubs
+        assert 360 not in asked
+        assert (learner.predictions == truth).mean() > 0.9
+
+    def test_bad_parameters(self):
+        with pytest.raises(InputError, match="most is 0: it must be positive"):
+            Auto(most=0)
 
     def test_explores_clusters_that_share_a_class(self):
         """Eight blobs in two alternating classes: margins alone settle on the first few."""

@@ -9,10 +9,13 @@ from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.walks import walk_ends, walk_means
 from poise.active.schedules import Relative
 from poise.active.snapshot import Snapshot
-from poise.checks import decay, whole_number
+from poise.checks import decay, real_number, whole_number
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 
+#: Reach that counts at most; its mean is 1. Beyond it lie hubs, which many listen to and few agree
+#: with: on bags of words they cost 7 points of area (docs/auto.md).
+MOST_REACH = 2.0
 #: A component without a label competes for a question if it has about this share of the nodes
 #: that each label has to speak for.
 WORTH = 0.1
@@ -31,11 +34,12 @@ class Auto:
     It is 1 far from every label, where the scores have decayed, and between two classes. With
     ``P = D^-1 W`` the random walk on the graph and m the number of labels, the value is
 
-        (P^2 U)(x) * r(x)^(m / (2 (m + 30))),   r = (P^T)^2 1.
+        (P^2 U)(x) * min(r(x), 2)^(m / (2 (m + 30))),   r = (P^T)^2 1.
 
     The mean over the walk passes over outliers, whose neighbours are known. The reach r counts the
     nodes whose walks lead to x and which its label will speak to; it matters later, because the
-    best connected nodes of few labels lie between clusters. Small components without a label
+    best connected nodes of few labels lie between clusters. It counts up to twice its mean: the
+    largest belong to hubs, whose listeners are of many classes. Small components without a label
     are worth asking when they are not much smaller than what other labels speak for.
 
     Without any label the best connected region is asked first.
@@ -48,6 +52,8 @@ class Auto:
         Power of the reach that is approached with many labels; 0 leaves it out.
     half : float
         Labels at which half of that power is reached.
+    most : float
+        Reach that counts at most; infinity lets hubs in.
 
     Nobody has to set them: docs/auto.md says what each of them is worth.
     """
@@ -55,6 +61,7 @@ class Auto:
     steps: int = 2
     power: float = 0.5
     half: float = 30.0
+    most: float = MOST_REACH
 
     tau: ClassVar[Relative] = Relative(0.01)
     #: Values are differences of numbers of order 1: tighter solves choose the same questions.
@@ -67,10 +74,11 @@ class Auto:
         whole_number(self.steps, "steps", 0)
         decay(self.power, "power")
         decay(self.half, "half")
+        real_number(self.most, "most", lambda number: number > 0, "it must be positive")
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Floats:
-        """The reach of every node."""
-        return walk_ends(graph, self.steps)
+        """The reach of every node, as far as it counts."""
+        return np.minimum(walk_ends(graph, self.steps), self.most)
 
     def advance(self, memory: Floats, node: int) -> Floats:
         return memory

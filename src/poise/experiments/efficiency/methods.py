@@ -1,5 +1,6 @@
 """Who asks: poise's default and its rivals, all from zero labels on the same graph."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +73,7 @@ ABLATIONS: dict[str, Method] = {
         Method("no reach", Auto(power=0.0)),
         Method("reach at once", Auto(half=0.0)),
         Method("reach to the power 1", Auto(power=1.0)),
+        Method("reach without a bound", Auto(most=math.inf)),
         Method("no decay", Auto(), 0.0),
         Method("decay 0.001 of the unit", Auto(), Relative(1e-3)),
         Method("decay 0.1 of the unit", Auto(), Relative(0.1)),
