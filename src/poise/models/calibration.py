@@ -17,13 +17,15 @@ from poise.models.held_out import spread_evenly
 #: Share of points whose smallest probability is below the background, and what is left at least of
 #: a probability when the background is taken away.
 BACKGROUND, LEFT = 0.1, 0.1
-#: Power that is expected before any label is held out.
-POWER = 2.0
-#: Standard deviation of the logarithm of the power around that expectation.
-SPREAD = 0.3
+#: Power that is expected where no held-out label is predicted right, and how its logarithm rises
+#: with the share of them that is: scores on a good graph are far too modest.
+POWER, RIGHT = 0.5, 1.8
+#: Standard deviation of the logarithm of the power around that expectation, and how much smaller
+#: it is where held-out labels are unlike the other points and say less about them.
+SPREAD, UNLIKE = 0.3, 2.0
 #: How strongly the expected power rises where held-out labels look harder than the other points,
 #: as labels chosen for being contested do; and the largest logarithm of that ratio that counts.
-HARDER, HARDEST = 0.5, 0.7
+HARDER, HARDEST = 0.8, 0.7
 #: Share of the mean doubt that even the surest guess keeps.
 FLOOR = 0.4
 #: Powers that are tried.
@@ -54,7 +56,7 @@ class Calibration:
     classes_seen : number of classes among them
     """
 
-    power: float = POWER
+    power: float = 1.0
     floor: float = 0.0
     background: float = 0.0
     held_out: int = 0
@@ -75,10 +77,11 @@ class Calibration:
         ``e_b = FLOOR (1 - mean_x max_c q_b(x))``, and b is the posterior mean, in the logarithm,
         under
 
-            log b ~ Normal(log POWER + HARDER r, SPREAD^2)
+            log b ~ Normal(log POWER + RIGHT a + HARDER r, (SPREAD / (1 + UNLIKE |r|))^2)
             y_i   ~ (1 - e_b) q_b(i) + e_b / C
 
-        where r is the logarithm of the mean confidence on these points, divided by that on the
+        where a is the share of the m held-out labels that are predicted right, ``(right + 1) / (m +
+        2)``, and r the logarithm of the mean confidence on these points, divided by that on the
         held-out labels. Labels whose class has no other label say nothing about b and are left out.
 
         Parameters
@@ -111,16 +114,18 @@ class Calibration:
         answers = np.asarray(codes)[known]
         harder = 0.0
         if len(rows):
-            harder = np.log(pool.max(axis=1).mean() / rows.max(axis=1).mean())
+            harder = float(np.log(pool.max(axis=1).mean() / rows.max(axis=1).mean()))
         counts = rows[np.arange(len(rows)), answers] > 0
         rows, answers = rows[counts], answers[counts]
-        centre = np.log(POWER) + HARDER * np.clip(harder, -HARDEST, HARDEST)
+        right = float((np.sum(rows.argmax(axis=1) == answers) + 1) / (len(rows) + 2))
+        centre = np.log(POWER) + RIGHT * right + HARDER * np.clip(harder, -HARDEST, HARDEST)
         logs = np.log(POWERS)
         floors = np.array([FLOOR * (1 - to_power(pool, b).max(axis=1).mean()) for b in POWERS])
-        posterior = -0.5 * ((logs - centre) / SPREAD) ** 2
+        spread = SPREAD / (1 + UNLIKE * abs(harder))
+        posterior = -0.5 * ((logs - centre) / spread) ** 2
         for k, (power, floor) in enumerate(zip(POWERS, floors, strict=True)):
-            right = to_power(rows, power)[np.arange(len(rows)), answers]
-            posterior[k] += np.log((1 - floor) * right + floor / n_classes + SURPRISE).sum()
+            given = to_power(rows, power)[np.arange(len(rows)), answers]
+            posterior[k] += np.log((1 - floor) * given + floor / n_classes + SURPRISE).sum()
         weights = np.exp(posterior - posterior.max())
         log_power = float(weights @ logs / weights.sum())
         return cls(
