@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 import poise
 from poise.active.acquisition import Auto, Diffused, Margin, diffused
@@ -112,8 +113,17 @@ class TestAuto:
         U[[0, 50, 100]] = 0
         P = transition(graph)
         reach = np.minimum(np.linalg.matrix_power(P, 2).sum(axis=0), 2.0)
+        squares = cdist(graph.features, graph.features, "sqeuclidean")
+        apart = [np.sort(squares[i, [0, 50, 100]])[1] for i in (0, 50, 100)]
+        width = min(np.median(squares[squares > 0]) / 2, np.median(np.sqrt(apart)) ** 2)
+        kernel = np.exp(-squares / width)
+        covered = kernel[:, [0, 50, 100]].max(axis=1)
+        gain = np.maximum(kernel - covered, 0) @ (U / U.sum())
         expected = P @ P @ U * reach ** (0.5 * 3 / (3 + 30)) * worth(graph, 3)
-        np.testing.assert_allclose(Auto()(learner.snapshot()), expected, atol=1e-4)
+        expected *= np.maximum(gain, 1e-12) ** (0.5 * 3 / (3 + 10))
+        free = ~np.isin(np.arange(120), [0, 50, 100])
+        found = Auto()(learner.snapshot())
+        np.testing.assert_allclose(found[free], expected[free], atol=1e-4)
 
     @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e4])
     def test_the_scale_of_the_weights_does_not_matter(self, blobs, factor):
@@ -140,6 +150,32 @@ class TestAuto:
         graph = poise.knn_graph(centres[y] + rng.normal(size=(1000, 2)) * 0.7, k=8)
         asked, _ = session(graph, y, 40)
         assert 2 in y[asked]
+
+    def test_asks_for_the_middle_of_what_is_not_covered(self):
+        """Of two clusters without a label, the larger; without features, either may be first."""
+        rng = np.random.default_rng(2)
+        y = np.repeat(np.arange(3), (100, 300, 30))
+        X = np.array([[0, 0], [9, 0], [0, 9]])[y] + rng.normal(size=(430, 2))
+        graph = poise.knn_graph(X, k=8)
+        known = dict.fromkeys(range(0, 100, 4), 0)
+        gained = Auto()(poise.Learner(graph, known).snapshot())
+        (first,) = poise.Learner(graph, known).ask()
+        assert y[first] == 1
+        assert np.linalg.norm(X[first] - [9, 0]) < 1.0
+        alone = poise.Graph.from_weights(graph.weights)
+        plain = Auto(gain=0.0)(poise.Learner(graph, known).snapshot())
+        np.testing.assert_allclose(Auto()(poise.Learner(alone, known).snapshot()), plain, atol=1e-6)
+        assert gained[y == 2].max() < gained[y == 1].max()
+
+    def test_points_that_all_coincide_are_asked_by_the_rest_of_the_rule(self):
+        graph = poise.knn_graph(np.zeros((30, 2)), k=5)
+        asked, _ = session(graph, np.arange(30) % 2, 10)
+        assert len(set(asked)) == 10
+
+    def test_a_sample_that_is_used_up_is_replaced(self, blobs):
+        graph, y = blobs
+        asked, _ = session(graph, y, 20, acquisition=Auto(sample=5))
+        assert len(set(asked)) == 20
 
     def test_passes_over_a_hub(self):
         """Everyone listens to it, and it belongs to none of the clusters."""

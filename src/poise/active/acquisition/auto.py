@@ -1,10 +1,11 @@
 """The default: where an answer settles most."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from poise.active.acquisition.herd import Herd
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.walks import walk_ends, walk_means
 from poise.active.schedules import Relative
@@ -19,6 +20,22 @@ MOST_REACH = 2.0
 #: A component without a label competes for a question if it has about this share of the nodes
 #: that each label has to speak for.
 WORTH = 0.1
+#: Gains below this share of 1 count as this: where all points coincide, the rest decides.
+LEAST_GAIN = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a session remembers.
+
+    Attributes
+    ----------
+    reach : (n,) as far as it counts
+    herd : a sample of the points, and what the constrained ones cover; None without features
+    """
+
+    reach: Floats
+    herd: Herd | None
 
 
 @acquisitions.register("auto")
@@ -34,15 +51,20 @@ class Auto:
     It is 1 far from every label, where the scores have decayed, and between two classes. With
     ``P = D^-1 W`` the random walk on the graph and m the number of labels, the value is
 
-        (P^2 U)(x) * min(r(x), 2)^(m / (2 (m + 30))),   r = (P^T)^2 1.
+        (P^2 U)(x) * min(r(x), 2)^(m / (2 (m + 30))) * g(x)^(m / (2 (m + 10)))
 
-    The mean over the walk passes over outliers, whose neighbours are known. The reach r counts the
-    nodes whose walks lead to x and which its label will speak to; it matters later, because the
-    best connected nodes of few labels lie between clusters. It counts up to twice its mean: the
-    largest belong to hubs, whose listeners are of many classes. Small components without a label
-    are worth asking when they are not much smaller than what other labels speak for.
+    with ``r = (P^T)^2 1``. The mean over the walk passes over outliers, whose neighbours are known.
+    The reach r counts the nodes whose walks lead to x and which its label will speak to; it matters
+    later, because the best connected nodes of few labels lie between clusters. It counts up to
+    twice its mean: the largest belong to hubs, whose listeners are of many classes.
 
-    Without any label the best connected region is asked first.
+    The gain g is that of `uncertainty-herding`: how much of the uncertain points lies near x, in
+    the features, and not near a point asked before. Two steps on the graph see a hundred
+    neighbours, the gain sees the whole. It is computed for a random `sample`, of which questions
+    are chosen; graphs without features do without it.
+
+    Small components without a label are worth asking when they are not much smaller than what other
+    labels speak for. Without any label the best connected region is asked first.
 
     Parameters
     ----------
@@ -54,6 +76,12 @@ class Auto:
         Labels at which half of that power is reached.
     most : float
         Reach that counts at most; infinity lets hubs in.
+    gain : float
+        Power of the gain that is approached with many labels; 0 leaves it out.
+    gain_half : float
+        Labels at which half of that power is reached.
+    sample : int
+        Points that the gain looks at.
 
     Nobody has to set them: docs/auto.md says what each of them is worth.
     """
@@ -62,35 +90,47 @@ class Auto:
     power: float = 0.5
     half: float = 30.0
     most: float = MOST_REACH
+    gain: float = 0.5
+    gain_half: float = 10.0
+    sample: int = 4_000
 
     tau: ClassVar[Relative] = Relative(0.01)
     #: Values are differences of numbers of order 1: tighter solves choose the same questions.
     rtol: ClassVar[float] = 1e-5
-    needs: ClassVar[str] = "nothing"
-    cost: ClassVar[str] = "one Poisson solve, one column per class, both loose"
+    needs: ClassVar[str] = "nothing; features help"
+    cost: ClassVar[str] = "one Poisson solve, one column per class, both loose; 4,000 gains"
     use: ClassVar[str] = "the default: few labels, any data, nothing to set"
 
     def __post_init__(self) -> None:
         whole_number(self.steps, "steps", 0)
-        decay(self.power, "power")
-        decay(self.half, "half")
+        for name in ("power", "half", "gain", "gain_half"):
+            decay(getattr(self, name), name)
         real_number(self.most, "most", lambda number: number > 0, "it must be positive")
+        whole_number(self.sample, "sample", 2)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Floats:
-        """The reach of every node, as far as it counts."""
-        return np.minimum(walk_ends(graph, self.steps), self.most)
+    def start(self, graph: Graph, given: Ints, seed: int) -> Ground:
+        reach = np.minimum(walk_ends(graph, self.steps), self.most)
+        herd = None
+        if self.gain and graph.features is not None:
+            herd = Herd.of(graph, given, self.sample, None, seed)
+        return Ground(reach, herd)
 
-    def advance(self, memory: Floats, node: int) -> Floats:
-        return memory
+    def advance(self, memory: Ground, node: int) -> Ground:
+        return replace(memory, herd=memory.herd and memory.herd.and_by(node))
 
     def __call__(self, snapshot: Snapshot) -> Floats:
-        graph, reach = snapshot.graph, snapshot.memory
+        graph, ground = snapshot.graph, snapshot.memory
         m = snapshot.constrained.size
         if m == 0:
             return walk_means(graph, walk_ends(graph, 2 * self.steps), self.steps) * worth(graph, m)
-        means = walk_means(graph, uncertainty(snapshot), self.steps)
-        listeners = reach ** (self.power * m / (m + self.half))
-        return np.asarray(means * listeners * worth(graph, m))
+        uncertain = uncertainty(snapshot)
+        values = walk_means(graph, uncertain, self.steps) * worth(graph, m)
+        values *= ground.reach ** (self.power * m / (m + self.half))
+        if ground.herd is not None:
+            gains = ground.herd.uncertain_gains(uncertain, snapshot.candidates, snapshot.rng)
+            gains = np.where(gains < 0, 0.0, np.maximum(gains, LEAST_GAIN))
+            values *= gains ** (self.gain * m / (m + self.gain_half))
+        return np.asarray(values)
 
 
 def uncertainty(snapshot: Snapshot) -> Floats:

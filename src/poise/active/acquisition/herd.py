@@ -80,6 +80,16 @@ class Herd:
         finite = self.apart[np.isfinite(self.apart)]
         return float(np.sqrt(np.median(finite))) if len(finite) else np.inf
 
+    def uncertain_gains(
+        self, uncertain: Floats, candidates: Bools, rng: np.random.Generator
+    ) -> Floats:
+        """(n,) `values` with the (n,) uncertainties as weights, in a kernel that narrows.
+
+        Its width is at most the `spacing`: in the end a node speaks for itself only.
+        """
+        sigma = min(self.sigma, self.spacing)
+        return self.values(sigma, uncertain[self.nodes], candidates, rng)
+
     def values(
         self, sigma: float, weights: Floats, candidates: Bools, rng: np.random.Generator
     ) -> Floats:

@@ -64,11 +64,10 @@ class UncertaintyHerding:
         return memory.and_by(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
-        herd: Herd = snapshot.memory
         scores = snapshot.scores
-        uncertain = np.ones(len(herd.nodes))
+        uncertain = np.ones(len(scores))
         if classes_seen(scores) >= 2:
-            two = np.partition(class_probabilities(scores[herd.nodes]), -2, axis=1)[:, -2:]
+            two = np.partition(class_probabilities(scores), -2, axis=1)[:, -2:]
             uncertain = 1.0 - (two[:, 1] - two[:, 0])
-        sigma = min(herd.sigma, herd.spacing)
-        return herd.values(sigma, uncertain, snapshot.candidates, snapshot.rng)
+        herd: Herd = snapshot.memory
+        return herd.uncertain_gains(uncertain, snapshot.candidates, snapshot.rng)
