@@ -22,10 +22,10 @@ BACKGROUND, LEFT = 0.1, 0.1
 POWER, RIGHT = 0.5, 1.8
 #: Standard deviation of the logarithm of the power around that expectation, and how much smaller
 #: it is where held-out labels are unlike the other points and say less about them.
-SPREAD, UNLIKE = 0.3, 2.0
+SPREAD, UNLIKE = 0.3, 5.0
 #: How strongly the expected power rises where held-out labels look harder than the other points,
 #: as labels chosen for being contested do; and the largest logarithm of that ratio that counts.
-HARDER, HARDEST = 0.8, 0.7
+HARDER, HARDEST = 0.6, 0.7
 #: Share of the mean doubt that even the surest guess keeps.
 FLOOR = 0.4
 #: Powers that are tried.
