@@ -151,6 +151,10 @@ class TestAuto:
         asked, _ = session(graph, y, 40)
         assert 2 in y[asked]
 
+    def test_is_shown_by_what_was_changed(self):
+        assert repr(Auto()) == "Auto()"
+        assert repr(Auto(steps=3, gain=0.0)) == "Auto(steps=3, gain=0.0)"
+
     def test_asks_for_the_middle_of_what_is_not_covered(self):
         """Of two clusters without a label, the larger; without features, either may be first."""
         rng = np.random.default_rng(2)

@@ -1,6 +1,6 @@
 """The default: where an answer settles most."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -107,6 +107,10 @@ class Auto:
             decay(getattr(self, name), name)
         real_number(self.most, "most", lambda number: number > 0, "it must be positive")
         whole_number(self.sample, "sample", 2)
+
+    def __repr__(self) -> str:
+        changed = (f for f in fields(self) if getattr(self, f.name) != f.default)
+        return f"Auto({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
 
     def start(self, graph: Graph, given: Ints, seed: int) -> Ground:
         reach = np.minimum(walk_ends(graph, self.steps), self.most)
