@@ -1,7 +1,7 @@
 """Ways to calibrate probabilities, for docs/decisions/calibration.md.
 
 ``POISE_DATA=folder python benchmarks/calibration.py [SETS]``: sessions of 100 labels on the tuning
-sets, chosen by the diffused margin or at random; the expected calibration error at 20, 50 and 100
+sets, chosen by `auto` or at random; the expected calibration error at 20, 50 and 100
 labels of each candidate, and how often guesses shown at 90% or more are right. ``NAME%K`` groups
 the classes of a set modulo K.
 """
@@ -10,11 +10,11 @@ import sys
 from collections import defaultdict
 
 import numpy as np
-from scipy import sparse
 
 import poise
 from poise.experiments.efficiency.calibration import CalibrationRow, measure
 from poise.models import calibration
+from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration, to_power
 from poise.models.harmonic import Problem, solve_problems
 from poise.models.held_out import held_out_by_refits, held_out_scores
@@ -30,7 +30,6 @@ COSINE = ("cifar10", "banking77")
 MOST = {"mnist-imb": 6_000, "isolet": 5_000}
 BUDGETS = (20, 50, 100)
 TRIALS = 3
-TAU = 1e-5
 #: The rule without one of its parts: the constant that is set to zero.
 PARTS = {"no background": "BACKGROUND", "no floor": "FLOOR", "no correction": "HARDER"}
 
@@ -56,41 +55,37 @@ def labels_of(nodes: list[int], codes: np.ndarray) -> Labels:
     return Labels.of(known, len(codes), range(codes.max() + 1))
 
 
-def scores_of(graph: poise.Graph, labels: Labels, tau: float = 0.0) -> np.ndarray:
+def plain_scores(graph: poise.Graph, labels: Labels) -> np.ndarray:
     sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
-    (columns,) = solve_problems(graph, [Problem(sources, tau)], rtol=1e-5)
+    (columns,) = solve_problems(graph, [Problem(sources, 0.0)], rtol=1e-5)
     return columns.values
 
 
-def contested(graph: poise.Graph, codes: np.ndarray, seed: int) -> list[int]:
-    """Labels by the diffused margin: where two classes compete in a whole neighbourhood."""
-    rng = np.random.default_rng([seed, 0])
-    step = sparse.diags_array(1 / graph.degrees) @ graph.weights
-    density = np.ones(len(codes))
-    for _ in range(4):
-        density = step.T @ density
-    value = step @ (step @ density)
-    asked: list[int] = []
-    while len(asked) < max(BUDGETS):
-        if asked:
-            two = np.partition(scores_of(graph, labels_of(asked, codes), TAU), -2, axis=1)[:, -2:]
-            doubt = 1 - (two[:, 1] - two[:, 0])
-            doubt[asked] = 0
-            value = step @ (step @ doubt)
-        value[asked] = -np.inf
-        asked.append(int(rng.choice(np.flatnonzero(value == value.max()))))
-    return asked
+def balanced_scores(graph: poise.Graph, labels: Labels) -> np.ndarray:
+    """What poise predicts with."""
+    scores = plain_scores(graph, labels)
+    return scores * balance_factors(scores)
+
+
+def chosen_by_auto(graph: poise.Graph, codes: np.ndarray, seed: int) -> list[int]:
+    """Labels by the default way of asking: in regions that are uncertain."""
+    learner = poise.Learner(graph, seed=seed, anticipate=False)
+    while len(learner.labels) < max(BUDGETS):
+        (node,) = learner.ask().tolist()
+        learner.tell(node, int(codes[node]))
+    return list(learner.labels)
 
 
 def candidates(graph: poise.Graph, labels: Labels, codes: np.ndarray) -> dict[str, np.ndarray]:
     """The probabilities of all points by each candidate."""
-    scores = scores_of(graph, labels)
+    scores = plain_scores(graph, labels)
+    factors = balance_factors(scores)
     rest = np.ones(len(codes), dtype=bool)
     rest[labels.nodes] = False
     share = labels.counts / len(labels)
-    raw = normalise_scores(scores, np.ones(len(codes), dtype=bool), share)
-    held_out = held_out_scores(graph, labels)
-    refits = held_out_by_refits(lambda fewer: scores_of(graph, fewer), labels)
+    raw = normalise_scores(scores * factors, np.ones(len(codes), dtype=bool), share)
+    held_out = held_out_scores(graph, labels) * factors
+    refits = held_out_by_refits(lambda fewer: balanced_scores(graph, fewer), labels)
     found = {"scores as they are": raw}
     for power in (1.4, 1.8, 2.2):
         found[f"power {power}"] = to_power(raw, power)
@@ -120,7 +115,7 @@ def likeliest(held_out: np.ndarray, codes: np.ndarray) -> float:
 def report(rows: dict[tuple[str, str, int, str], list[CalibrationRow]]) -> None:
     """A line for each candidate and way of choosing labels, then one for each set."""
     limit = {20: 0.10, 50: 0.06, 100: 0.06}
-    for how in ("contested", "random"):
+    for how in ("auto", "random"):
         for name in dict.fromkeys(key[3] for key in rows):
             cells = []
             for budget in BUDGETS:
@@ -153,7 +148,7 @@ def main() -> None:
         for number in range(TRIALS):
             graph, codes = trial(name, number)
             orders = {
-                "contested": contested(graph, codes, number),
+                "auto": chosen_by_auto(graph, codes, number),
                 "random": np.random.default_rng([number, 99]).permutation(len(codes)).tolist(),
             }
             for how, order in orders.items():
