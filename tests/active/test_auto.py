@@ -120,7 +120,7 @@ class TestAuto:
         covered = kernel[:, [0, 50, 100]].max(axis=1)
         gain = np.maximum(kernel - covered, 0) @ (U / U.sum())
         expected = P @ P @ U * reach ** (0.5 * 3 / (3 + 30)) * worth(graph, 3)
-        expected *= np.maximum(gain, 1e-12) ** (0.5 * 3 / (3 + 10))
+        expected *= np.maximum(gain, 1e-12) ** (0.3 * 3 / (3 + 10))
         free = ~np.isin(np.arange(120), [0, 50, 100])
         found = Auto()(learner.snapshot())
         np.testing.assert_allclose(found[free], expected[free], atol=1e-4)

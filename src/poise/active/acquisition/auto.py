@@ -51,7 +51,7 @@ class Auto:
     It is 1 far from every label, where the scores have decayed, and between two classes. With
     ``P = D^-1 W`` the random walk on the graph and m the number of labels, the value is
 
-        (P^2 U)(x) * min(r(x), 2)^(m / (2 (m + 30))) * g(x)^(m / (2 (m + 10)))
+        (P^2 U)(x) * min(r(x), 2)^(m / (2 (m + 30))) * g(x)^(0.3 m / (m + 10))
 
     with ``r = (P^T)^2 1``. The mean over the walk passes over outliers, whose neighbours are known.
     The reach r counts the nodes whose walks lead to x and which its label will speak to; it matters
@@ -90,7 +90,7 @@ class Auto:
     power: float = 0.5
     half: float = 30.0
     most: float = MOST_REACH
-    gain: float = 0.5
+    gain: float = 0.3
     gain_half: float = 10.0
     sample: int = 4_000
 
