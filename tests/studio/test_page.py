@@ -31,7 +31,10 @@ from poise.studio.catalogue import read_catalogue
 from poise.studio.store import StoreError
 
 DIGITS = ",".join("0123456789")
-GONE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
+GONE = (
+    "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED"
+    "|ERR_CONTENT_LENGTH_MISMATCH"  # killed in the middle of a file
+)
 
 
 @pytest.fixture(scope="module")
