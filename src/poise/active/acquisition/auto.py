@@ -15,7 +15,7 @@ from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 
 #: Reach that counts at most; its mean is 1. Beyond it lie hubs, which many listen to and few agree
-#: with: on bags of words they cost 7 points of area (docs/auto.md).
+#: with: on bags of words they cost points (docs/auto.md).
 MOST_REACH = 2.0
 #: A component without a label competes for a question if it has about this share of the nodes
 #: that each label has to speak for.
