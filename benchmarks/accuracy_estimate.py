@@ -8,21 +8,26 @@ the same with wrong confidences, for which the model stays that of the 100 quest
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 
 import numpy as np
 
 from poise import Graph, Learner, knn_graph
-from poise.active.accuracy import confidence, draw_audit, estimate_accuracy
-from poise.experiments.efficiency.estimation import AUDITS, Estimation, measure, summarise
+from poise.active.accuracy import draw_audit
+from poise.experiments.efficiency.estimation import (
+    AUDITS,
+    Estimation,
+    measure,
+    summarise,
+    wrong_confidences,
+)
+from poise.experiments.efficiency.fits import pwll_fit
 from poise.experiments.efficiency.sets import POOLS, Pool
-from poise.models.harmonic import Problem, solve_problems
 
 TRIALS, QUESTIONS = 6, 100
 #: Points of a trial at most, so that hundreds of sessions with their refits take minutes.
 POINTS = 6_000
-#: Audits of each size with wrong confidences, in each of the first trials.
-DRAWS, WRONG_TRIALS = 10, 2
+#: Trials, the first ones, that are judged with wrong confidences too.
+WRONG_TRIALS = 2
 WHEN = {"at the end": QUESTIONS, "halfway": QUESTIONS // 2}
 
 
@@ -49,56 +54,13 @@ def ask(graph: Graph, codes: np.ndarray, given: np.ndarray, n: int, seed: int) -
     return np.array(asked, dtype=np.int64)
 
 
-def scores_of(graph: Graph, nodes: np.ndarray, codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """PWLL's scores, with a column for classes without a label too."""
-    present = np.unique(codes)
-    sources = tuple(tuple(nodes[codes == c].tolist()) for c in present)
-    (columns,) = solve_problems(graph, [Problem(sources)], rtol=1e-5)
-    scores = np.zeros((graph.n_nodes, n_classes))
-    scores[:, present] = columns.values
-    return scores
-
-
 def session(graph: Graph, codes: np.ndarray, first: np.ndarray, n: int, seed: int) -> Estimation:
     """Audit `n` items when those in `first` are labelled, then ask the rest of the questions."""
-
-    def fit(nodes: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        return scores_of(graph, nodes, answers, int(codes.max()) + 1)
-
+    fit = pwll_fit(graph, int(codes.max()) + 1)
     audited = draw_audit(np.setdiff1d(np.arange(len(codes)), first), n, [seed, n, len(first)])
     given = np.concatenate([first, audited])
     later = ask(graph, codes, given, QUESTIONS - len(first), seed)
     return measure(fit, codes, np.concatenate([first, later]), audited)
-
-
-def with_wrong_confidences(
-    graph: Graph, codes: np.ndarray, asked: np.ndarray, seed: int
-) -> Iterator[tuple[str, Estimation]]:
-    """Audits of one model, judged with its confidences, with none, and with misleading ones."""
-    scores = scores_of(graph, asked, codes[asked], int(codes.max()) + 1)
-    pool = np.setdiff1d(np.arange(len(codes)), asked)
-    right, real = (scores.argmax(axis=1) == codes)[pool], confidence(scores)[pool]
-    rng = np.random.default_rng(seed)
-    ranks = np.argsort(np.argsort(real))
-    confidences = {
-        "real": real,
-        "constant": np.full(len(pool), 0.5),
-        "shuffled": rng.permutation(real),
-        "reversed": np.sort(real)[::-1][ranks],
-    }
-    for n in AUDITS:
-        for _ in range(DRAWS):
-            drawn = rng.choice(len(pool), n, replace=False)
-            rest = np.setdiff1d(np.arange(len(pool)), drawn)
-            for name, c in confidences.items():
-                found = estimate_accuracy(right[drawn], c[drawn], c[rest])
-                truth = float(right[rest].mean())
-                yield (
-                    f"confidences {name}",
-                    Estimation(
-                        len(asked), n, truth, found.value, found.low, found.high, *found.exact
-                    ),
-                )
 
 
 def line(name: str, rows: list[Estimation]) -> str:
@@ -123,8 +85,8 @@ def main() -> None:
                     for key in ("all", name, f"{n} audited", when, f"{n} audited, {when}"):
                         rows[key].append(found)
             if number < WRONG_TRIALS:
-                for key, found in with_wrong_confidences(graph, codes, asked, number):
-                    rows[key].append(found)
+                for key, _, found in wrong_confidences(graph, codes, asked, number):
+                    rows[f"confidences {key}"].append(found)
         print(line(name, rows[name]), flush=True)
     for key, found_rows in rows.items():
         print(line(key, found_rows))

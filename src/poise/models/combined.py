@@ -145,7 +145,6 @@ def product_with_kernel(graph_alone: Floats, X: Floats, labels: Labels, *, taugh
     guess = graph_alone.argmax(axis=1)
     guess[labels.nodes] = labels.codes
     points = np.union1d(surest(graph_alone, guess), labels.nodes) if taught else labels.nodes
-    probabilities = np.zeros_like(graph_alone)
     if np.unique(guess[points]).size < 2:
         return graph_alone.copy()
     with warnings.catch_warnings():
@@ -153,6 +152,7 @@ def product_with_kernel(graph_alone: Floats, X: Floats, labels: Labels, *, taugh
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model = LogisticRegression(C=STRENGTH, max_iter=100).fit(X[points], guess[points])
+    probabilities = np.zeros_like(graph_alone)
     probabilities[:, model.classes_] = model.predict_proba(X)
     product = probabilities * (graph_alone + DOUBT)
     return np.asarray(product / product.sum(axis=1, keepdims=True))

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from poise.active.acquisition.herd import Herd
+from poise.active.acquisition.margin import margins
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.walks import walk_ends, walk_means
 from poise.active.schedules import Relative
@@ -131,7 +132,8 @@ class Auto:
         values = walk_means(graph, uncertain, self.steps) * worth(graph, m)
         values *= ground.reach ** (self.power * m / (m + self.half))
         if ground.herd is not None:
-            gains = ground.herd.uncertain_gains(uncertain, snapshot.candidates, snapshot.rng)
+            weights = uncertain[ground.herd.nodes]
+            gains = ground.herd.narrowing_gains(weights, snapshot.candidates, snapshot.rng)
             gains = np.where(gains < 0, 0.0, np.maximum(gains, LEAST_GAIN))
             values *= gains ** (self.gain * m / (m + self.gain_half))
         return np.asarray(values)
@@ -149,14 +151,6 @@ def uncertainty(snapshot: Snapshot) -> Floats:
         values = 1.0 - gamma / gamma.max()
     values[snapshot.constrained] = 0.0
     return values
-
-
-def margins(scores: Floats) -> Floats:
-    """(n,) first minus second score; a class that has no label counts as score 0."""
-    if scores.shape[1] < 2:
-        return np.asarray(scores.sum(axis=1))
-    top = np.partition(scores, -2, axis=1)[:, -2:]
-    return np.asarray(top[:, 1] - top[:, 0])
 
 
 def worth(graph: Graph, m: int) -> Floats:

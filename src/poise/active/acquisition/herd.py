@@ -80,15 +80,14 @@ class Herd:
         finite = self.apart[np.isfinite(self.apart)]
         return float(np.sqrt(np.median(finite))) if len(finite) else np.inf
 
-    def uncertain_gains(
-        self, uncertain: Floats, candidates: Bools, rng: np.random.Generator
+    def narrowing_gains(
+        self, weights: Floats, candidates: Bools, rng: np.random.Generator
     ) -> Floats:
-        """(n,) `values` with the (n,) uncertainties as weights, in a kernel that narrows.
+        """(n,) `values` in a kernel whose width is at most the `spacing`.
 
-        Its width is at most the `spacing`: in the end a node speaks for itself only.
+        In the end a node speaks for itself only.
         """
-        sigma = min(self.sigma, self.spacing)
-        return self.values(sigma, uncertain[self.nodes], candidates, rng)
+        return self.values(min(self.sigma, self.spacing), weights, candidates, rng)
 
     def values(
         self, sigma: float, weights: Floats, candidates: Bools, rng: np.random.Generator

@@ -24,8 +24,12 @@ class Margin:
     use: ClassVar[str] = "to sharpen boundaries once every cluster is known"
 
     def __call__(self, snapshot: Snapshot) -> Floats:
-        scores = snapshot.scores
-        if scores.shape[1] < 2:
-            return np.asarray(-scores.sum(axis=1))
-        top = np.partition(scores, -2, axis=1)[:, -2:]
-        return np.asarray(top[:, 0] - top[:, 1])
+        return -margins(snapshot.scores)
+
+
+def margins(scores: Floats) -> Floats:
+    """(n,) first minus second score; a class that has no label counts as score 0."""
+    if scores.shape[1] < 2:
+        return np.asarray(scores.sum(axis=1))
+    top = np.partition(scores, -2, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0])

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from poise.active.acquisition.herd import Herd
+from poise.active.acquisition.margin import margins
 from poise.active.acquisition.maxherding import check_herding
 from poise.active.acquisition.probabilities import class_probabilities, classes_seen
 from poise.active.acquisition.registry import acquisitions
@@ -64,10 +65,8 @@ class UncertaintyHerding:
         return memory.and_by(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
-        scores = snapshot.scores
-        uncertain = np.ones(len(scores))
-        if classes_seen(scores) >= 2:
-            two = np.partition(class_probabilities(scores), -2, axis=1)[:, -2:]
-            uncertain = 1.0 - (two[:, 1] - two[:, 0])
         herd: Herd = snapshot.memory
-        return herd.uncertain_gains(uncertain, snapshot.candidates, snapshot.rng)
+        uncertain = np.ones(len(herd.nodes))
+        if classes_seen(snapshot.scores) >= 2:
+            uncertain = 1.0 - margins(class_probabilities(snapshot.scores[herd.nodes]))
+        return herd.narrowing_gains(uncertain, snapshot.candidates, snapshot.rng)

@@ -16,6 +16,7 @@ from poise.experiments.efficiency.sessions import Asked, asked_sessions
 from poise.experiments.efficiency.sets import set_names
 from poise.experiments.efficiency.tables import Table, goal_table, marked, per_cent
 from poise.experiments.efficiency.trials import Trial
+from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 
 KEYS = ("set", "trial", "kind", "audited", "draw")
@@ -169,7 +170,9 @@ def measure_unit(unit: Unit) -> list[Row]:
     if unit.kind == WRONG:
         return [
             _row(unit, _wrong(name), found, draw)
-            for name, draw, found in wrong_confidences(trial, codes, asked)
+            for name, draw, found in wrong_confidences(
+                trial.graph, codes, asked, [trial.number, 17]
+            )
         ]
     first = asked[: WHEN[unit.kind]]
     return [
@@ -227,17 +230,17 @@ def _wrong(name: str) -> str:
 
 
 def wrong_confidences(
-    trial: Trial, codes: Ints, asked: Ints
+    graph: Graph, codes: Ints, asked: Ints, seed: int | list[int]
 ) -> Iterator[tuple[str, int, Estimation]]:
     """Audits of one model, judged with its confidences, with none, and with misleading ones.
 
     The model stays that of the questions `asked`: no audit is a label. Yields what was done to the
     confidences, the number of the draw, and the estimate.
     """
-    scores = pwll_fit(trial.graph, int(codes.max()) + 1)(asked, codes[asked])
+    scores = pwll_fit(graph, int(codes.max()) + 1)(asked, codes[asked])
     pool = np.setdiff1d(np.arange(len(codes)), asked)
     right, real = (scores.argmax(axis=1) == codes)[pool], confidence(scores)[pool]
-    rng = np.random.default_rng([trial.number, 17])
+    rng = np.random.default_rng(seed)
     ranks = np.argsort(np.argsort(real))
     confidences: dict[str, Floats] = {
         "real": real,
