@@ -22,7 +22,7 @@ from poise.studio.asker import Setup
 #: Largest share of labels that are the only one of their class. It estimates the share of items
 #: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
 UNSEEN = 0.1
-#: With more items times classes than this, predicting takes so long that questions would wait; and
+#: From this many items times classes on, predicting takes so long that questions would wait; and
 #: the labels that are held out then: each is a column of as many numbers as there are items.
 LARGE, HELD_OUT = 2_000_000, 30
 
