@@ -1,20 +1,34 @@
-"""PWLL together with a kernel model, where held-out labels say that it helps."""
+"""PWLL together with a linear model of the features, averaged over a short walk."""
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 
 import poise
 from poise.errors import UnknownNameError
 from poise.models import Labels, models
 from poise.models.balance import balanced
-from poise.models.combined import LANDMARKS, LEAST, combine, kernel_features, surest
+from poise.models.combined import (
+    DOUBT,
+    HALF,
+    STRENGTH,
+    averaged,
+    combine,
+    held_out_combined,
+    linear_probabilities,
+)
 from poise.models.harmonic import Model
 
 
+def told(graph, y, nodes):
+    return Labels.of({int(i): int(y[i]) for i in nodes}, graph.n_nodes, range(int(y.max()) + 1))
+
+
 def fitted(graph, y, nodes):
-    labels = Labels.of({int(i): int(y[i]) for i in nodes}, graph.n_nodes, range(int(y.max()) + 1))
+    labels = told(graph, y, nodes)
     alone = balanced(models.factory("pwll")(graph, labels))
-    return labels, alone, combine(graph, labels, alone, Model())
+    return labels, alone, combine(graph, labels, alone)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +42,7 @@ def linear():
 
 @pytest.fixture(scope="module")
 def spirals():
-    """Three arms that wind around each other: neighbours know all, no smooth boundary does."""
+    """Three arms that wind around each other: neighbours know all, no plane does."""
     rng = np.random.default_rng(1)
     y = np.repeat(np.arange(3), 400)
     turn = rng.uniform(0.5, 4.0, 1200)
@@ -47,65 +61,95 @@ def test_helps_where_classes_are_linear(linear):
     graph, y = linear
     nodes = np.random.default_rng(2).permutation(len(y))[:100]
     _, alone, found = fitted(graph, y, nodes)
-    assert found.held_out is not None
-    assert right(found.result, y, nodes) > right(alone, y, nodes) + 0.05
+    assert right(found, y, nodes) > right(alone, y, nodes) + 0.05
 
 
-def test_stays_away_where_neighbours_know_better(spirals):
+@pytest.mark.parametrize("count", [12, 60, 200])
+def test_costs_nothing_where_neighbours_know_better(spirals, count):
     graph, y = spirals
-    nodes = np.random.default_rng(3).permutation(len(y))[:60]
+    nodes = np.random.default_rng(3).permutation(len(y))[:count]
     _, alone, found = fitted(graph, y, nodes)
-    assert found.held_out is None
-    assert found.result is alone
+    assert right(found, y, nodes) > right(alone, y, nodes) - 0.01
+
+
+def test_is_the_formula(linear):
+    graph, y = linear
+    nodes = np.random.default_rng(4).permutation(len(y))[:30]
+    labels, alone, found = fitted(graph, y, nodes)
+    X = np.asarray(graph.features, dtype=np.float64)
+    X = X - X.mean(axis=0)
+    X /= np.sqrt((X**2).sum(axis=1).mean())
+    model = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-8)
+    shares = model.fit(X[labels.nodes], labels.codes).predict_proba(X)
+    values = (alone.probabilities + DOUBT) * shares ** (15 / (15 + HALF))
+    values /= values.sum(axis=1, keepdims=True)
+    W = graph.weights.toarray()
+    for _ in range(2):
+        values[labels.nodes] = labels.one_hot
+        values = W @ values / W.sum(axis=1, keepdims=True)
+    values[labels.nodes] = labels.one_hot
+    np.testing.assert_allclose(found.scores, values, atol=0.02)
 
 
 def test_labels_keep_their_classes_and_rows_sum_to_one(linear):
     graph, y = linear
     nodes = np.random.default_rng(4).permutation(len(y))[:80]
     labels, _, found = fitted(graph, y, nodes)
-    assert (found.result.codes[labels.nodes] == labels.codes).all()
-    np.testing.assert_allclose(found.result.scores.sum(axis=1), 1.0)
-    assert found.held_out.shape == (80, 2)
+    assert (found.codes[labels.nodes] == labels.codes).all()
+    np.testing.assert_allclose(found.scores.sum(axis=1), 1.0)
 
 
-def test_without_features_or_evidence_pwll_is_alone(linear):
+def test_without_features_or_with_one_class_there_is_no_linear_model(linear):
     graph, y = linear
     bare = poise.Graph.from_weights(graph.weights)
-    assert fitted(bare, y, np.arange(50))[2].held_out is None
-    assert fitted(graph, y, np.arange(LEAST - 1))[2].held_out is None
-    one = np.flatnonzero(y == 0)[:40]
-    assert fitted(graph, y, one)[2].held_out is None
-
-
-def test_surest_points_of_every_class():
-    probabilities = np.array(
-        [[0.9, 0.1], [0.6, 0.4], [0.4, 0.6], [0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]
+    labels, alone, found = fitted(bare, y, np.arange(50))
+    np.testing.assert_allclose(
+        found.scores, averaged(bare, labels, alone.probabilities + DOUBT), atol=1e-12
     )
-    guess = probabilities.argmax(axis=1)
-    assert surest(probabilities, guess).tolist() == [0, 4, 3]
+    assert linear_probabilities(graph.features, told(graph, y, np.flatnonzero(y)[:40])) is None
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (5, 120), (150, 120), (400, 4)])
-def test_products_of_the_features_are_the_kernel(shape):
-    X = np.random.default_rng(0).normal(3, 2, size=shape)
-    F = kernel_features(X)
-    assert F.shape == (shape[0], min(shape[0], LANDMARKS))
-    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    if shape[0] <= LANDMARKS and shape[1] <= 100:  # every point is a landmark, none projected
-        expected = np.exp(-squares / np.median(squares[squares > 0]))
-        np.testing.assert_allclose(F @ F.T, expected, atol=1e-6)
-    assert np.isfinite(kernel_features(np.ones((4, 3)))).all()
+def test_a_class_without_a_label_is_never_guessed(linear):
+    graph, y = linear
+    known = {int(i): int(y[i]) for i in range(20)}
+    labels = Labels.of(known, graph.n_nodes, ["nobody", 0, 1])
+    alone = balanced(models.factory("pwll")(graph, labels))
+    assert (combine(graph, labels, alone).scores[:, 0] == 0).all()
 
 
-def test_sparse_features():
-    from scipy import sparse
-
+@pytest.mark.parametrize("dimensions", [3, 40, 500])
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse"])
+def test_linear_model_agrees_with_scikit_learn(dimensions, form):
     rng = np.random.default_rng(5)
-    X = np.maximum(rng.normal(size=(300, 40)) - 0.5, 0)
-    y = (X[:, :10].sum(axis=1) > X[:, 10:20].sum(axis=1)).astype(np.int64)
-    graph = poise.knn_graph(sparse.csr_array(X), k=8)
-    _, _, found = fitted(graph, y, rng.permutation(300)[:60])
-    assert found.result.scores.shape == (300, 2)
+    X = np.maximum(rng.normal(size=(200, dimensions)), 0)
+    y = rng.integers(0, 3, 200)
+    features = {"dense": X, "float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}[form]
+    labels = Labels.of({int(i): int(y[i]) for i in range(60)}, 200, range(3))
+    found = linear_probabilities(features, labels)
+    Z = X if form == "sparse" else X - X.mean(axis=0)
+    Z = Z / np.sqrt((Z**2).sum(axis=1).mean())
+    model = LogisticRegression(C=STRENGTH, max_iter=5000, tol=1e-9).fit(Z[:60], y[:60])
+    # Up to where the solver stops.
+    np.testing.assert_allclose(found, model.predict_proba(Z), atol=0.02)
+
+
+def test_features_that_are_all_equal():
+    labels = Labels.of({0: "a", 1: "b", 2: "b"}, 5, ["a", "b"])
+    found = linear_probabilities(np.ones((5, 3)), labels)
+    assert np.isfinite(found).all()
+    assert (found == found[0]).all()
+
+
+def test_held_out_labels_are_not_seen(linear):
+    """With the class of one label changed, what is said of it stays; what it says changes."""
+    graph, y = linear
+    nodes = np.sort(np.random.default_rng(6).permutation(len(y))[:20])
+    other = y.copy()
+    other[nodes[7]] = 1 - y[nodes[7]]
+    before = held_out_combined(graph, told(graph, y, nodes), Model(), folds=20)
+    after = held_out_combined(graph, told(graph, other, nodes), Model(), folds=20)
+    np.testing.assert_allclose(before[7], after[7])
+    assert not np.allclose(before, after)
 
 
 class TestLearner:
@@ -115,13 +159,13 @@ class TestLearner:
         learner.tell(nodes, [int(y[i]) for i in nodes])
         return learner
 
-    def test_predicts_with_both_if_asked_to(self, linear):
+    def test_predicts_with_both(self, linear):
         graph, y = linear
-        both, alone = self.told(graph, y, predictor="combined"), self.told(graph, y)
+        both, alone = self.told(graph, y), self.told(graph, y, predictor="balanced")
         assert (both.predictions == y).mean() > (alone.predictions == y).mean() + 0.05
         again = poise.Learner.from_json(graph, both.to_json())
         assert (again.predictions == both.predictions).all()
-        assert (poise.Learner.from_json(graph, alone.to_json()).predictor) == "auto"
+        assert poise.Learner.from_json(graph, alone.to_json()).predictor == "balanced"
         confidence = both.probabilities.max(axis=1).mean()
         assert confidence == pytest.approx((both.predictions == y).mean(), abs=0.1)
 

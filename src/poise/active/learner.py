@@ -26,7 +26,7 @@ from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
-from poise.models.combined import Combined, combine
+from poise.models.combined import combine, held_out_combined
 from poise.models.components import reached
 from poise.models.harmonic import Columns, Model, Problem, solve_problems
 from poise.models.held_out import MOST, held_out_scores, spread_evenly
@@ -35,7 +35,7 @@ from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult, normalise_scores
 from poise.registry import known_name
 
-PREDICTORS = ("auto", "combined", "pwll")
+PREDICTORS = ("auto", "balanced", "pwll")
 #: Solved problems kept: the open questions', the labels', the predicting model's, and that after
 #: a skip.
 KEPT = 4
@@ -68,11 +68,11 @@ class Learner:
     predict_tau : float or None
         Decay of the model that predicts, 0 as in the paper's evaluation; None predicts with the
         model that decides.
-    predictor : {"auto", "combined", "pwll"}
-        "auto" puts the classes' scores on a more equal footing, see `poise.models.balance`.
-        "combined" also adds a kernel model of the features where that predicts more held-out
-        labels, see `poise.models.combined`; it takes seconds when predictions are read. "pwll"
-        does neither, nor does any of them while `predict_tau` is None.
+    predictor : {"auto", "balanced", "pwll"}
+        "balanced" puts the classes' scores on a more equal footing, see `poise.models.balance`.
+        "auto" also multiplies them by what a linear model of the features says, and averages over
+        a short walk, see `poise.models.combined`. "pwll" does neither, nor does any of them while
+        `predict_tau` is None.
     shift : float or None
         Smallest Poisson weight; None leaves the weights away, which is plain Laplace learning.
     seeding : name or function, optional
@@ -134,8 +134,8 @@ class Learner:
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
         self._merged: tuple[tuple[int, Question], Beliefs] | None = None
-        self._combined: tuple[int, Combined] | None = None
-        self._calibrated: tuple[int, Calibration] | None = None
+        self._predicted: tuple[tuple[int, str], ScoreResult] | None = None
+        self._calibrated: tuple[tuple[int, str], Calibration] | None = None
         self._memories = Memories()
         self._solving = threading.RLock()
 
@@ -273,25 +273,26 @@ class Learner:
     @property
     def calibration(self) -> Calibration:
         """What makes probabilities of the scores, fitted to labels left out one at a time."""
-        labels, predicted = self._labels(), self._predicted
+        labels, result = self._labels(), self.result
         if len(labels.classes) < 2:
             return Calibration(1.0)
-        if self._calibrated is None or self._calibrated[0] != self._session.version:
+        version = self._session.version, self.predictor
+        if self._calibrated is None or self._calibrated[0] != version:
             chosen = np.arange(len(labels))
-            held_out = predicted.held_out
-            if held_out is None:
+            if self._predicts_by() == "auto":
+                held_out = held_out_combined(self.graph, labels, self._predicting())
+            else:
                 chosen = spread_evenly(len(labels), MOST)
                 held_out = held_out_scores(
                     self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
                 )
-                if self.predictor != "pwll" and self.predict_tau is not None:
+                if self._predicts_by() == "balanced":
                     plain = self._labelled_result(self._predicting())
                     held_out = held_out * balance_factors(plain.scores)
-            rest = predicted.result.reached.copy()
+            rest = result.reached.copy()
             rest[labels.nodes] = False
-            pool = predicted.result.probabilities[rest]
-            fitted = Calibration.fit(pool, held_out, labels.codes[chosen])
-            self._calibrated = self._session.version, fitted
+            fitted = Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
+            self._calibrated = version, fitted
         return self._calibrated[1]
 
     def advice(self) -> Advice:
@@ -329,20 +330,19 @@ class Learner:
     @property
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, with all that follows."""
-        return self._predicted.result
+        version = self._session.version, self.predictor
+        if self._predicted is None or self._predicted[0] != version:
+            found = self._labelled_result(self._predicting())
+            if self._predicts_by() != "pwll":
+                found = balanced(found)
+            if self._predicts_by() == "auto" and len(self._session.state.labels):
+                found = combine(self.graph, self._labels(), found)
+            self._predicted = version, found
+        return self._predicted[1]
 
-    @property
-    def _predicted(self) -> Combined:
-        alone = self._labelled_result(self._predicting())
-        if self.predictor == "pwll" or self.predict_tau is None:
-            return Combined(alone)
-        alone = balanced(alone)
-        if self.predictor == "auto":
-            return Combined(alone)
-        if self._combined is None or self._combined[0] != self._session.version:
-            found = combine(self.graph, self._labels(), alone, self._predicting())
-            self._combined = self._session.version, found
-        return self._combined[1]
+    def _predicts_by(self) -> str:
+        """The predictor; while the model that decides predicts too, the paper's."""
+        return "pwll" if self.predict_tau is None else self.predictor
 
     @property
     def values(self) -> Floats:

@@ -104,10 +104,8 @@ def held_out_by_refits(
     chosen = spread_evenly(len(labels), MOST) if held_out is None else np.asarray(held_out)
     scores = np.zeros((len(chosen), len(labels.classes)))
     for part in dealt(len(chosen), folds):
-        keep = np.ones(len(labels), dtype=bool)
-        keep[chosen[part]] = False
-        if keep.any():
-            fewer = Labels(labels.nodes[keep], labels.codes[keep], labels.classes)
+        fewer = labels.without(chosen[part])
+        if len(fewer):
             scores[part] = model(fewer)[labels.nodes[chosen[part]]]
     return scores
 

@@ -64,6 +64,12 @@ class Labels:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def without(self, positions: Ints) -> "Labels":
+        """The same without some of them; the classes stay."""
+        keep = np.ones(len(self), dtype=bool)
+        keep[positions] = False
+        return Labels(self.nodes[keep], self.codes[keep], self.classes)
+
 
 def as_label(value: Any) -> Label:
     """`value` as a class: NumPy scalars become Python's; only text, int and bool are allowed."""

@@ -19,7 +19,7 @@ from poise.experiments.efficiency.trials import BUDGETS, make_trial
 from poise.models.balance import balance_factors
 
 KEYS = ("set", "trial", "method", "predictor")
-PWLL, BALANCED, COMBINED, LOGISTIC = "pwll", "balanced", "combined", "logistic regression"
+PWLL, BALANCED, COMBINED, LOGISTIC = "pwll", "balanced", "auto", "logistic regression"
 #: Predictors in which a method is measured, besides plain and balanced PWLL.
 ALSO = {AUTO: (COMBINED, LOGISTIC), "random": (LOGISTIC,)}
 DIGITS = 5

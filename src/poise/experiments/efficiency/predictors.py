@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 from poise.linalg.status import Floats, Ints
-from poise.models import Labels, models
+from poise.models import Labels
 from poise.models.balance import balanced
 from poise.models.combined import combine
+from poise.models.components import reached
 from poise.models.harmonic import Model, solve_problems
+from poise.models.result import ScoreResult
 
 #: Relative residual of columns that only say which class is largest.
 RTOL = 1e-5
@@ -43,16 +45,15 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
 
 
 def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
-    """(n, C) probabilities of ``predictor="combined"`` at each of `BUDGETS`."""
+    """(n, C) scores of ``predictor="auto"``, what poise predicts, at each of `BUDGETS`."""
     n_classes = int(codes.max()) + 1
     curves = []
-    for budget in BUDGETS:
-        labels = Labels.of({int(i): int(codes[i]) for i in asked[:budget]}, trial.n_points)
-        alone = balanced(models.factory("pwll")(trial.graph, labels))
-        found = combine(trial.graph, labels, alone, Model()).result
-        probabilities = np.zeros((trial.n_points, n_classes))
-        probabilities[:, np.array(labels.classes, dtype=np.int64)] = found.probabilities
-        curves.append(probabilities)
+    for budget, plain in zip(BUDGETS, pwll_curve(trial, asked, codes), strict=True):
+        known = {int(i): int(codes[i]) for i in asked[:budget]}
+        labels = Labels.of(known, trial.n_points, range(n_classes))
+        known_nodes = reached(trial.graph, labels.nodes)
+        alone = ScoreResult(plain, labels.classes, known_nodes, labels.counts / len(labels))
+        curves.append(combine(trial.graph, labels, balanced(alone)).probabilities)
     return curves
 
 
