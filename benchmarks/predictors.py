@@ -7,18 +7,16 @@ random ones, on tuning sets of `poise bench accuracy`. The tables: docs/decision
 """
 
 import argparse
-from collections.abc import Callable
 
 import numpy as np
 
 from poise import Learner, knn_graph
-from poise.experiments.efficiency.predictors import logistic, scaled, share_right
+from poise.experiments.efficiency.predictors import logistic, share_right
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import NEIGHBOURS, Trial
 from poise.models import Labels, models
 from poise.models.balance import balance_factors, balanced
-from poise.models.combined import combine, kernel_features, product_with_kernel
-from poise.models.harmonic import Model
+from poise.models.combined import DOUBT, averaged
 
 LABELS = (20, 50, 100)
 SETS = ("cifar10", "digits", "banking77", "mnist-imb", "isolet")
@@ -50,32 +48,28 @@ def asked(trial: Trial, codes: np.ndarray) -> np.ndarray:
 def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, float]:
     """Accuracy of every predictor with these labels."""
     n, n_classes = trial.n_points, int(codes.max()) + 1
-    labels = Labels.of({int(i): int(codes[i]) for i in nodes}, n, range(n_classes))
-
-    def pwll(some: Labels) -> np.ndarray:
-        return balanced(models.factory("pwll")(trial.graph, some)).probabilities
+    known = {int(i): int(codes[i]) for i in nodes}
+    labels = Labels.of(known, n, range(n_classes))
 
     plain = models.factory("pwll")(trial.graph, labels)
-    masses = balance_factors(plain.scores) ** 2
     alone = balanced(plain)
-    linear, kernel = scaled(trial.X), kernel_features(trial.X)
     regression = logistic(trial, nodes, codes, n_classes)
+    product = regression * (alone.probabilities + DOUBT)
 
-    def product(features: np.ndarray, taught: bool = True) -> Callable[[Labels], np.ndarray]:
-        return lambda some: product_with_kernel(pwll(some), features, some, taught=taught)
+    def walked(values: np.ndarray) -> np.ndarray:
+        return averaged(trial.graph, labels, values)
 
     found = {
         "PWLL": plain.probabilities,
-        "PWLL, classes of equal mass": plain.scores * masses,
+        "PWLL, classes of equal mass": plain.scores * balance_factors(plain.scores) ** 2,
         "PWLL, balanced": alone.probabilities,
+        "balanced PWLL, averaged": walked(alone.probabilities + DOUBT),
         "logistic regression on the features": regression,
-        "balanced PWLL x logistic regression": regression * (alone.probabilities + 1e-3),
-        "balanced PWLL + logistic regression": regression + alone.probabilities,
-        "balanced PWLL x linear model taught by it": product(linear)(labels),
-        "balanced PWLL x kernel model taught by it": product(kernel)(labels),
-        "balanced PWLL x kernel model of the labels": product(kernel, taught=False)(labels),
-        "the better kernel product, if it wins (poise)": combine(
-            trial.graph, labels, alone, Model()
+        "logistic regression, averaged": walked(regression + DOUBT),
+        "balanced PWLL x logistic regression": product,
+        "balanced PWLL x logistic regression, averaged": walked(product),
+        "balanced PWLL x a power of it, averaged (poise)": Learner(
+            trial.graph, known, classes=range(n_classes)
         ).result.probabilities,
     }
     return {name: share_right(p, codes, nodes) for name, p in found.items()}

@@ -73,7 +73,9 @@ def test_tell_of_an_asked_node_solves_nothing_and_is_exact(blobs, counted):
 
 def test_another_tau_or_a_changed_answer_needs_no_poisson_solve(blobs, counted):
     graph, _ = blobs
-    learner = poise.Learner(graph, {0: "a", 50: "b", 100: "b"}, acquisition="norm")
+    learner = poise.Learner(
+        graph, {0: "a", 50: "b", 100: "b"}, acquisition="norm", predictor="pwll"
+    )
     _ = learner.scores
     before = counted.solves
     _ = learner.predictions  # tau = 0 instead of 1e-3

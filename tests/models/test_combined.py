@@ -8,17 +8,18 @@ from sklearn.linear_model import LogisticRegression
 import poise
 from poise.errors import UnknownNameError
 from poise.models import Labels, models
-from poise.models.balance import balanced
+from poise.models.balance import balance_factors, balanced
 from poise.models.combined import (
     DOUBT,
-    HALF,
     STRENGTH,
     averaged,
     combine,
     held_out_combined,
+    linear_power,
     linear_probabilities,
 )
 from poise.models.harmonic import Model
+from poise.models.held_out import held_out_scores
 
 
 def told(graph, y, nodes):
@@ -28,7 +29,12 @@ def told(graph, y, nodes):
 def fitted(graph, y, nodes):
     labels = told(graph, y, nodes)
     alone = balanced(models.factory("pwll")(graph, labels))
-    return labels, alone, combine(graph, labels, alone)
+    chosen = np.arange(len(labels))
+    held_out = held_out_scores(graph, labels, chosen) * balance_factors(
+        models.factory("pwll")(graph, labels).scores
+    )
+    power = linear_power(graph.features, labels, held_out, chosen)
+    return labels, alone, combine(graph, labels, alone, power)
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +81,14 @@ def test_costs_nothing_where_neighbours_know_better(spirals, count):
 def test_is_the_formula(linear):
     graph, y = linear
     nodes = np.random.default_rng(4).permutation(len(y))[:30]
-    labels, alone, found = fitted(graph, y, nodes)
+    labels, alone, _ = fitted(graph, y, nodes)
+    found = combine(graph, labels, alone, 0.6)
     X = np.asarray(graph.features, dtype=np.float64)
     X = X - X.mean(axis=0)
     X /= np.sqrt((X**2).sum(axis=1).mean())
     model = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-8)
     shares = model.fit(X[labels.nodes], labels.codes).predict_proba(X)
-    values = (alone.probabilities + DOUBT) * shares ** (15 / (15 + HALF))
+    values = (alone.probabilities + DOUBT) * shares**0.6
     values /= values.sum(axis=1, keepdims=True)
     W = graph.weights.toarray()
     for _ in range(2):
@@ -89,6 +96,18 @@ def test_is_the_formula(linear):
         values = W @ values / W.sum(axis=1, keepdims=True)
     values[labels.nodes] = labels.one_hot
     np.testing.assert_allclose(found.scores, values, atol=0.02)
+
+
+def test_power_follows_what_predicts_held_out_labels(linear, spirals):
+    def power(data, count=80):
+        graph, y = data
+        labels = told(graph, y, np.random.default_rng(8).permutation(len(y))[:count])
+        chosen = np.arange(count)
+        return linear_power(graph.features, labels, held_out_scores(graph, labels, chosen), chosen)
+
+    assert power(linear) > 0.6
+    assert power(spirals) < 0.2
+    assert 0 <= power(linear, 3) < 0.5, "with few labels the prior decides"
 
 
 def test_labels_keep_their_classes_and_rows_sum_to_one(linear):
@@ -114,7 +133,7 @@ def test_a_class_without_a_label_is_never_guessed(linear):
     known = {int(i): int(y[i]) for i in range(20)}
     labels = Labels.of(known, graph.n_nodes, ["nobody", 0, 1])
     alone = balanced(models.factory("pwll")(graph, labels))
-    assert (combine(graph, labels, alone).scores[:, 0] == 0).all()
+    assert (combine(graph, labels, alone, 0.5).scores[:, 0] == 0).all()
 
 
 @pytest.mark.parametrize("dimensions", [3, 40, 500])
@@ -143,11 +162,11 @@ def test_features_that_are_all_equal():
 def test_held_out_labels_are_not_seen(linear):
     """With the class of one label changed, what is said of it stays; what it says changes."""
     graph, y = linear
-    nodes = np.sort(np.random.default_rng(6).permutation(len(y))[:20])
+    nodes = np.sort(np.random.default_rng(6).permutation(len(y))[:10])
     other = y.copy()
     other[nodes[7]] = 1 - y[nodes[7]]
-    before = held_out_combined(graph, told(graph, y, nodes), Model(), folds=20)
-    after = held_out_combined(graph, told(graph, other, nodes), Model(), folds=20)
+    before = held_out_combined(graph, told(graph, y, nodes), Model(), 0.5)
+    after = held_out_combined(graph, told(graph, other, nodes), Model(), 0.5)
     np.testing.assert_allclose(before[7], after[7])
     assert not np.allclose(before, after)
 

@@ -26,7 +26,7 @@ from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
-from poise.models.combined import combine, held_out_combined
+from poise.models.combined import combine, held_out_combined, linear_power
 from poise.models.components import reached
 from poise.models.harmonic import Columns, Model, Problem, solve_problems
 from poise.models.held_out import MOST, held_out_scores, spread_evenly
@@ -136,6 +136,9 @@ class Learner:
         self._merged: tuple[tuple[int, Question], Beliefs] | None = None
         self._predicted: tuple[tuple[int, str], ScoreResult] | None = None
         self._calibrated: tuple[tuple[int, str], Calibration] | None = None
+        self._power: tuple[int, float] | None = None
+        #: Labels that are held out one by one at most: each is a column of n numbers.
+        self.most_held_out = MOST
         self._memories = Memories()
         self._solving = threading.RLock()
 
@@ -278,17 +281,17 @@ class Learner:
             return Calibration(1.0)
         version = self._session.version, self.predictor
         if self._calibrated is None or self._calibrated[0] != version:
-            chosen = np.arange(len(labels))
             if self._predicts_by() == "auto":
-                held_out = held_out_combined(self.graph, labels, self._predicting())
-            else:
-                chosen = spread_evenly(len(labels), MOST)
-                held_out = held_out_scores(
-                    self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
+                chosen = np.arange(len(labels))
+                held_out = held_out_combined(
+                    self.graph,
+                    labels,
+                    self._predicting(),
+                    self._linear_power(labels),
+                    self.most_held_out,
                 )
-                if self._predicts_by() == "balanced":
-                    plain = self._labelled_result(self._predicting())
-                    held_out = held_out * balance_factors(plain.scores)
+            else:
+                chosen, held_out = self._held_out(labels)
             rest = result.reached.copy()
             rest[labels.nodes] = False
             fitted = Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
@@ -336,9 +339,29 @@ class Learner:
             if self._predicts_by() != "pwll":
                 found = balanced(found)
             if self._predicts_by() == "auto" and len(self._session.state.labels):
-                found = combine(self.graph, self._labels(), found)
+                labels = self._labels()
+                found = combine(self.graph, labels, found, self._linear_power(labels))
             self._predicted = version, found
         return self._predicted[1]
+
+    def _linear_power(self, labels: Labels) -> float:
+        """How much the linear model of the features counts; found once for each state."""
+        if self._power is None or self._power[0] != self._session.version:
+            chosen, held_out = self._held_out(labels)
+            found = linear_power(self.graph.features, labels, held_out, chosen)
+            self._power = self._session.version, found
+        return self._power[1]
+
+    def _held_out(self, labels: Labels) -> tuple[Ints, Floats]:
+        """Positions of some labels, and what PWLL says of each without it."""
+        chosen = spread_evenly(len(labels), self.most_held_out)
+        held_out = held_out_scores(
+            self.graph, labels, chosen, tau=self.predict_tau or 0.0, shift=self.shift
+        )
+        if self._predicts_by() != "pwll":
+            plain = self._labelled_result(self._predicting())
+            held_out = held_out * balance_factors(plain.scores)
+        return chosen, held_out
 
     def _predicts_by(self) -> str:
         """The predictor; while the model that decides predicts too, the paper's."""

@@ -1,9 +1,8 @@
 """PWLL together with a linear model of the features, averaged over a short walk.
 
 A graph of neighbours knows what is near; a linear model of the features knows what the members of
-a class have in common. The product of both, averaged over two steps of the random walk, is nearly
-everywhere ahead of PWLL alone, by up to three points, and never far behind
-(docs/decisions/predictor.md).
+a class have in common. How much the second is worth depends on the data, so held-out labels say
+with which power it is multiplied (docs/decisions/predictor.md has the figures).
 """
 
 import warnings
@@ -15,18 +14,21 @@ from scipy import sparse
 
 from poise.graph import Graph
 from poise.graph.features import is_sparse
-from poise.linalg.status import Floats
-from poise.models.balance import balance_factors
+from poise.linalg.status import Floats, Ints
+from poise.models.balance import balanced
 from poise.models.components import reached
 from poise.models.harmonic import Model, solve_problems
-from poise.models.held_out import dealt
+from poise.models.held_out import MOST, dealt, spread_evenly
 from poise.models.labels import Labels
 from poise.models.result import ScoreResult
 
 #: Steps of the walk.
 STEPS = 2
-#: Labels per class at which the linear model counts half as much as PWLL.
-HALF = 10.0
+#: Powers of the linear model that are tried, the mean of the exponential prior of that power, and
+#: powers of the whole, since scores of PWLL are too modest.
+POWERS, USUAL, WHOLE = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5), 0.3, (0.5, 1.0, 1.5, 2.0, 3.0)
+#: Probability of answers that the model excludes: one surprise cannot decide.
+SURPRISE = 0.02
 #: Inverse strength of the linear model's penalty, on features of mean square length 1.
 STRENGTH = 100.0
 #: Added to a probability of PWLL before it is multiplied: it may be more wrong than it says.
@@ -37,15 +39,17 @@ FOLDS = 10
 RTOL = 1e-5
 #: Points whose classes are computed at once: memory stays small beside the features.
 ROWS = 16_384
+#: Points that the mean of the features is taken over: more do not change it.
+SAMPLE = 5_000
+TINY = 1e-12
 
 
-def combine(graph: Graph, labels: Labels, alone: ScoreResult) -> ScoreResult:
+def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> ScoreResult:
     """Balanced PWLL times a power of a linear model's probabilities, averaged over a walk.
 
-    With p the probabilities of PWLL and l those of logistic regression on the features, C the
-    classes that have a label and q = m / C the labels per class,
+    With p the probabilities of PWLL and l those of logistic regression on the features,
 
-        s = P~^2 (p l^(q / (q + HALF)))
+        s = P~^2 (p l^power)
 
     where each row of the product is divided by its sum, ``P = D^-1 W`` is the random walk, and P~
     is a step of it after which labelled nodes have their own classes again. Without features, or
@@ -54,13 +58,60 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult) -> ScoreResult:
     Parameters
     ----------
     alone : what PWLL says with these labels, `balanced`
+    power : see `linear_power`
     """
     values = (alone.probabilities + DOUBT) * (labels.counts > 0)
-    linear = linear_probabilities(graph.features, labels)
+    linear = linear_probabilities(graph.features, labels) if power > 0 else None
     if linear is not None:
-        per_class = len(labels) / np.unique(labels.codes).size
-        values *= linear ** (per_class / (per_class + HALF))
+        values *= linear**power
     return replace(alone, scores=averaged(graph, labels, values))
+
+
+def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) -> float:
+    """The power with which the linear model should count, from labels that were held out.
+
+    The posterior mean of b, under an exponential prior of mean `USUAL` and a flat one of a, of
+
+        y_i ~ (1 - SURPRISE) (p(i) l(i)^b)^a / Z + SURPRISE / C
+
+    where p(i) and l(i) are what PWLL and the linear model say of label i without having seen it.
+    Labels whose class has no other label say nothing.
+
+    Parameters
+    ----------
+    held_out : (s, C) scores of PWLL for the labels in `chosen`, balanced
+    chosen : (s,) positions in ``labels.nodes``
+
+    References
+    ----------
+    D. H. Wolpert, Stacked generalization, Neural Networks 1992.
+    """
+    if features is None or np.unique(labels.codes).size < 2:
+        return 0.0
+    answers, total = labels.codes[chosen], held_out.sum(axis=1)
+    counts = (total > 0) & (labels.counts[answers] > 1)
+    if not counts.any():
+        return 0.0
+    n_classes = len(labels.classes)
+    linear = np.zeros((len(labels), n_classes))
+    for part in dealt(len(labels), FOLDS):
+        if not np.isin(part, chosen).any():
+            continue
+        found = linear_probabilities(features, labels.without(part), labels.nodes[part])
+        linear[part] = 1.0 / n_classes if found is None else found
+    answers, rows = answers[counts], np.arange(int(counts.sum()))
+    near = np.log(held_out[counts] / total[counts, None] + DOUBT)
+    far = np.log(np.maximum(linear[chosen[counts]], TINY))
+    powers = np.array(POWERS)
+    logs = np.zeros((len(WHOLE), len(powers)))
+    for i, whole in enumerate(WHOLE):
+        for j, power in enumerate(powers):
+            values = whole * (near + power * far)
+            values = np.exp(values - values.max(axis=1, keepdims=True))
+            share = values[rows, answers] / values.sum(axis=1)
+            logs[i, j] = np.log((1 - SURPRISE) * share + SURPRISE / n_classes).sum()
+    posterior = np.exp(logs - logs.max()).sum(axis=0) * np.exp(-powers / USUAL)
+    return float(posterior @ powers / posterior.sum())
 
 
 def averaged(graph: Graph, labels: Labels, values: Floats) -> Floats:
@@ -76,22 +127,25 @@ def averaged(graph: Graph, labels: Labels, values: Floats) -> Floats:
     return values
 
 
-def linear_probabilities(features: Any, labels: Labels) -> Floats | None:
-    """(n, C) probabilities by logistic regression on the features; None where there is none.
+def linear_probabilities(features: Any, labels: Labels, nodes: Ints | None = None) -> Floats | None:
+    """Probabilities by logistic regression on the features; None where there is none.
 
-    Features are centred and scaled to a mean square length of 1, in one pass and without a copy.
+    Features are centred and scaled to a mean square length of 1, without a copy.
+
+    Parameters
+    ----------
+    nodes : (s,) of which; all by default
+
+    Returns
+    -------
+    (s, C), or (n, C)
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     if features is None or np.unique(labels.codes).size < 2:
         return None
-    n = features.shape[0]
-    if is_sparse(features):
-        centre = np.zeros(features.shape[1])
-        squares = float(features.multiply(features).sum()) / n
-    else:
-        centre, squares = _moments(features)
+    centre, squares = _moments(features)
     scale = 1.0 / np.sqrt(squares) if squares > 0 else 1.0
 
     own = features[labels.nodes]
@@ -106,10 +160,11 @@ def linear_probabilities(features: Any, labels: Labels) -> Floats | None:
         model = LogisticRegression(C=STRENGTH, max_iter=200).fit(own @ basis, labels.codes)
     weights = basis @ model.coef_.T * scale
     intercept = model.intercept_ - centre @ weights
-    found = np.zeros((n, len(labels.classes)))
-    for start in range(0, n, ROWS):
+    wanted = features if nodes is None else features[nodes]
+    found = np.zeros((wanted.shape[0], len(labels.classes)))
+    for start in range(0, len(found), ROWS):
         rows = slice(start, start + ROWS)
-        logits = np.asarray(features[rows] @ weights + intercept, dtype=np.float64)
+        logits = np.asarray(wanted[rows] @ weights + intercept, dtype=np.float64)
         if logits.shape[1] == 1:  # two classes share one row of weights
             logits = np.hstack([np.zeros_like(logits), logits])
         logits = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -118,24 +173,28 @@ def linear_probabilities(features: Any, labels: Labels) -> Floats | None:
 
 
 def _moments(features: Any) -> tuple[Floats, float]:
-    """The mean row, and the mean square distance from it."""
+    """The mean row, and the mean square distance from it; sparse features are not centred."""
     n = features.shape[0]
-    centre = np.asarray(features.mean(axis=0, dtype=np.float64))
-    total = 0.0
-    for start in range(0, n, ROWS):
-        part = features[start : start + ROWS] - centre
-        total += float(np.einsum("ij,ij->", part, part))
-    return centre, total / n
+    if is_sparse(features):
+        return np.zeros(features.shape[1]), float(features.multiply(features).sum()) / n
+    rows = spread_evenly(n, SAMPLE)
+    part = np.asarray(features[rows], dtype=np.float64)
+    centre = part.mean(axis=0)
+    return centre, float(np.mean(np.sum((part - centre) ** 2, axis=1)))
 
 
-def held_out_combined(graph: Graph, labels: Labels, model: Model, folds: int = FOLDS) -> Floats:
+def held_out_combined(
+    graph: Graph, labels: Labels, model: Model, power: float, most: int = MOST
+) -> Floats:
     """(m, C) what `combine` says of each label when a part of them, itself included, is left out.
 
     Parameters
     ----------
     model : the member of the PWLL family that predicts
-    folds : parts that the labels are dealt into
+    power : see `linear_power`
+    most : columns that are solved for at most, if three parts are few enough
     """
+    folds = min(max(most // len(labels.classes), 3), FOLDS)
     parts = dealt(len(labels), folds)
     fewer = [labels.without(part) for part in parts]
     loose = Model(model.tau, model.shift, model.relative, RTOL)
@@ -145,9 +204,10 @@ def held_out_combined(graph: Graph, labels: Labels, model: Model, folds: int = F
     found = np.zeros((len(labels), len(labels.classes)))
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
         known, shares = reached(graph, some.nodes), some.counts / len(some)
-        scores = columns.values * balance_factors(columns.values)
-        alone = ScoreResult(scores, labels.classes, known, shares)
+        alone = ScoreResult(columns.values, labels.classes, known, shares)
         nodes = labels.nodes[part]
         # Where no label of the component is left, nothing is said.
-        found[part] = combine(graph, some, alone).scores[nodes] * known[nodes, None]
+        found[part] = (
+            combine(graph, some, balanced(alone), power).scores[nodes] * known[nodes, None]
+        )
     return found

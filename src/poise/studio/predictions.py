@@ -13,21 +13,15 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.linalg.status import Floats
-from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration
-from poise.models.combined import held_out_combined
-from poise.models.harmonic import Model
-from poise.models.held_out import held_out_scores, spread_evenly
-from poise.models.labels import Labels
 from poise.studio.asker import Setup
 
 #: Largest share of labels that are the only one of their class. It estimates the share of items
 #: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
 UNSEEN = 0.1
 #: From this many items times classes on, predicting takes so long that questions would wait; and
-#: the labels that are held out then, each a column of as many numbers as there are items, and the
-#: parts that labels are dealt into where one is held out at a time.
-LARGE, HELD_OUT, PARTS = 2_000_000, 30, 3
+#: the labels that are held out then: each is a column of as many numbers as there are items.
+LARGE, HELD_OUT = 2_000_000, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +65,10 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     if not setup.labels:
         return None
     learner = setup.learner(graph, 0)
+    if _is_large(learner):
+        learner.most_held_out = HELD_OUT
     # The guess shown with a question is the graph's alone, so it has a calibration of its own.
-    calibration, deciding = _calibration(learner), _calibration(_by(learner, "balanced"))
+    calibration, deciding = learner.calibration, _by(learner, "balanced").calibration
     shown = calibration.has_evidence and deciding.has_evidence and unseen(setup.labels) <= UNSEEN
     result = learner.result
     certain = ~result.reached
@@ -98,24 +94,6 @@ def _by(learner: Learner, predictor: str) -> Learner:
     twin = learner.copy()
     twin.predictor = predictor
     return twin
-
-
-def _calibration(learner: Learner) -> Calibration:
-    """That of the learner; where there are very many items, with fewer labels held out."""
-    graph = learner.graph
-    if not _is_large(learner) or len(learner.classes) < 2:
-        return learner.calibration
-    labels, result = Labels.of(learner.labels, graph.n_nodes, learner.classes), learner.result
-    if learner.predictor == "auto":
-        chosen = np.arange(len(labels))
-        held_out = held_out_combined(graph, labels, Model(), PARTS)
-    else:
-        chosen = spread_evenly(len(labels), HELD_OUT)
-        factors = balance_factors(_by(learner, "pwll").result.scores)
-        held_out = held_out_scores(graph, labels, chosen) * factors
-    rest = result.reached.copy()
-    rest[labels.nodes] = False
-    return Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
 
 
 def unseen(labels: Mapping[int, Any]) -> float:

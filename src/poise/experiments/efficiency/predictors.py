@@ -5,14 +5,10 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
+from poise import Learner
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 from poise.linalg.status import Floats, Ints
-from poise.models import Labels
-from poise.models.balance import balanced
-from poise.models.combined import combine
-from poise.models.components import reached
 from poise.models.harmonic import Model, solve_problems
-from poise.models.result import ScoreResult
 
 #: Relative residual of columns that only say which class is largest.
 RTOL = 1e-5
@@ -48,12 +44,10 @@ def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
     """(n, C) scores of ``predictor="auto"``, what poise predicts, at each of `BUDGETS`."""
     n_classes = int(codes.max()) + 1
     curves = []
-    for budget, plain in zip(BUDGETS, pwll_curve(trial, asked, codes), strict=True):
+    for budget in BUDGETS:
         known = {int(i): int(codes[i]) for i in asked[:budget]}
-        labels = Labels.of(known, trial.n_points, range(n_classes))
-        known_nodes = reached(trial.graph, labels.nodes)
-        alone = ScoreResult(plain, labels.classes, known_nodes, labels.counts / len(labels))
-        curves.append(combine(trial.graph, labels, balanced(alone)).probabilities)
+        learner = Learner(trial.graph, known, classes=range(n_classes))
+        curves.append(learner.result.probabilities)
     return curves
 
 
