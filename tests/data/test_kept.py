@@ -130,7 +130,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(module, "_write_all", full)
-        with pytest.raises(DataError, match="No space left.*POISE_CACHE"):
+        with pytest.raises(DataError, match=r"No space left.*POISE_CACHE"):
             store.add([key(8), key(9)], [row(8), row(9)])
     assert store.path.read_bytes() == before
     assert assert_right(store, 10) == 5

@@ -148,7 +148,7 @@ class Kept:
                 with self.path.open("r+b", buffering=0) as file:
                     if fcntl is not None:
                         fcntl.flock(file, fcntl.LOCK_EX)  # given back when the file is closed
-                    yield file  # type: ignore[misc]
+                    yield file
         except OSError as error:
             raise DataError(
                 f"cannot use {self.path} ({error.strerror}): make room, or set POISE_CACHE to "
