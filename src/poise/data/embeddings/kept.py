@@ -6,6 +6,7 @@ a killed process or a full disk left half-written is recognised and never used.
 """
 
 import hashlib
+import os
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
@@ -144,8 +145,8 @@ class Kept:
         try:
             with self._lock:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                self.path.touch()
-                with self.path.open("r+b", buffering=0) as file:
+                how = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+                with os.fdopen(os.open(self.path, how, 0o666), "r+b", buffering=0) as file:
                     if fcntl is not None:
                         fcntl.flock(file, fcntl.LOCK_EX)  # given back when the file is closed
                     yield file
