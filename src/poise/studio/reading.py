@@ -5,18 +5,15 @@ import io
 import json
 import os
 import stat
-import threading
 import time
-import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -25,8 +22,11 @@ from numpy.lib.npyio import NpzFile
 
 from poise.data.embeddings.items import extra
 from poise.data.folders import write_whole
+from poise.data.images import LARGEST, decode, quiet, square, stretched
+from poise.data.images import Pixels as Pixels
+from poise.data.images import UnreadableError as UnreadableError
 from poise.data.sources import PICTURES
-from poise.errors import DataError, PoiseError
+from poise.errors import DataError
 
 #: Letters of a hash: enough that two of a million items never share them by chance.
 ID_LETTERS = 20
@@ -36,10 +36,6 @@ SIDE = 64
 SMALL = 64
 #: Images with longer sides, and nothing transparent, are taken for photographs: sent as JPEG.
 PHOTOGRAPH = 256
-#: Bytes of a file, and pixels of an image that is unpacked beside others, at most.
-LARGEST, LARGE = 1 << 30, 25_000_000
-#: Whole numbers up to this would be black beside 255: they are stretched.
-DARK = 31
 #: Seconds between two reports.
 PACE = 0.05
 #: Changes when what is kept of an image does.
@@ -51,12 +47,6 @@ DAMAGED = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zl
 Progress = Callable[[int, int], None]
 #: Is given the bytes of every image file that is read, by any thread.
 Seen = Callable[[bytes], None]
-Pixels = npt.NDArray[np.uint8]
-T = TypeVar("T")
-
-
-class UnreadableError(PoiseError):
-    """Why a file is of no use, as the end of a sentence: "it is empty"."""
 
 
 @dataclass(frozen=True)
@@ -118,35 +108,6 @@ def keep_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file of the project, whole or not at all."""
     with said(path):
         write_whole(path, write)
-
-
-class _Quiet:
-    """Pillow says nothing while any thread is in here: of a bad file people are told otherwise.
-
-    `warnings.catch_warnings` alone is not for threads: whoever leaves first would bring the
-    warnings back for all.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-                warnings.simplefilter("ignore")
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._before.__exit__(None, None, None)
-
-
-_quiet = _Quiet()
-_alone = threading.Lock()
 
 
 # Finding ------------------------------------------------------------------------------------------
@@ -315,7 +276,7 @@ def read_images(
     def read(i: int) -> File | str:
         try:
             content, changed = load_file(root, names[i])
-            pixels[i] = _used(content, ("L", (2 * SIDE, 2 * SIDE)), _grey)
+            pixels[i] = square(content, SIDE)
         except UnreadableError as error:
             return str(error)
         seen(content)
@@ -324,7 +285,7 @@ def read_images(
 
     done = len(names) - len(unknown)
     report(done)
-    with _quiet, ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 1)) as pool:
+    with quiet, ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 1)) as pool:
         # In parts, so that a million files are no million tasks and an interruption ends it soon.
         for start in range(0, len(unknown), 512):
             part = unknown[start : start + 512]
@@ -344,69 +305,14 @@ def read_images(
 
 def shown_file(content: bytes, size: int) -> tuple[str, bytes]:
     """Media type and bytes of a picture of an image file, at most `size` pixels a side."""
-    return _used(
-        content, ("RGB", (size, size)), lambda picture, side: _encoded(picture, side, size)
-    )
+    return decode(content, ("RGB", size), lambda picture, side: _encoded(picture, side, size))
 
 
 def shown_numbers(values: npt.NDArray[Any], size: int) -> tuple[str, bytes]:
     """The same of numbers: (height, width), (height, width, 1) or (height, width, 3)."""
     pillow = extra("PIL.Image", "app", "showing images")
     values = values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values
-    return _encoded(pillow.fromarray(_stretched(values)), max(values.shape[:2]), size)
-
-
-def _used(content: bytes, draft: tuple[str, tuple[int, int]], use: Callable[[Any, int], T]) -> T:
-    """What `use` makes of an image, upright, L, RGB or RGBA, and of the longest side of its file's.
-
-    A JPEG is decoded in a mode and no larger than `draft` says, where that is quicker.
-    """
-    pillow = extra("PIL.Image", "app", "reading images")
-    operations = import_module("PIL.ImageOps")
-    if not content:
-        raise UnreadableError("it is empty (0 bytes)")
-    try:
-        with _quiet, pillow.open(io.BytesIO(content)) as picture:
-            side = max(picture.size)
-            picture.draft(*draft)
-            with _turn(picture):
-                picture.load()
-                with suppress(Exception):  # damaged notes of the camera: it stays as it lies
-                    operations.exif_transpose(picture, in_place=True)
-                return use(_eight_bits(picture), side)
-    except (pillow.DecompressionBombError, MemoryError):
-        raise UnreadableError("it has too many pixels") from None
-    except pillow.UnidentifiedImageError:
-        raise UnreadableError("it is no image, or damaged at its beginning") from None
-    except Exception:  # whatever a decoder makes of damaged bytes, the remedy is the same
-        raise UnreadableError("it is damaged or cut short") from None
-
-
-def _turn(picture: Any) -> AbstractContextManager[Any]:
-    """Large images one after another: several at once need more memory than many machines have."""
-    return _alone if picture.width * picture.height > LARGE else nullcontext()
-
-
-def _eight_bits(picture: Any) -> Any:
-    """In L, RGB or, if some of it is transparent, RGBA."""
-    if picture.mode == "F" or picture.mode.startswith("I"):
-        pillow = import_module("PIL.Image")
-        return pillow.fromarray(_stretched(np.asarray(picture)))
-    if picture.has_transparency_data:
-        return picture.convert("RGBA")
-    if picture.mode in ("L", "RGB"):
-        return picture
-    return picture.convert("L" if picture.mode == "1" else "RGB")
-
-
-def _grey(picture: Any, side: int) -> Pixels:
-    """The image in SIDE x SIDE pixels; what is transparent is white, as on paper."""
-    square = (SIDE, SIDE)
-    if picture.mode == "RGBA":
-        pillow = import_module("PIL.Image")
-        paper = pillow.new("RGBA", square, "white")
-        return np.asarray(pillow.alpha_composite(paper, picture.resize(square)).convert("L"))
-    return np.asarray(picture.convert("L").resize(square, reducing_gap=3.0))
+    return _encoded(pillow.fromarray(stretched(values)), max(values.shape[:2]), size)
 
 
 def _encoded(picture: Any, side: int, size: int) -> tuple[str, bytes]:
@@ -421,21 +327,3 @@ def _encoded(picture: Any, side: int, size: int) -> tuple[str, bytes]:
         return "image/png", buffer.getvalue()
     picture.save(buffer, format="JPEG", quality=90)
     return "image/jpeg", buffer.getvalue()
-
-
-def _stretched(values: npt.NDArray[Any]) -> Pixels:
-    """Numbers as bytes.
-
-    Whole numbers lose their lowest bits, as few as need be: cameras count to 255, 4,095 or 65,535.
-    Others are stretched, the least to black and the largest to white; what is no number is white.
-    """
-    if values.dtype.kind in "ui" and values.size and values.min() >= 0:
-        top = int(values.max())
-        shift = next(bits for bits in (0, 4, 8, 16, 24, 32, 48, 56) if top >> bits <= 255)
-        if top > DARK:
-            return np.ascontiguousarray(values >> shift).astype(np.uint8)
-    numbers = values.astype(np.float64) / 2  # halves: the largest less the least stays finite
-    good = np.isfinite(numbers)
-    low, high = (numbers[good].min(), numbers[good].max()) if good.any() else (0.0, 0.0)
-    share = (np.where(good, numbers, high) - low) / (high - low or 1.0)
-    return np.asarray(np.rint(255 * share), dtype=np.uint8)

@@ -4,6 +4,7 @@ from poise.data.embeddings.encoders import ImageEncoder, TextEncoder
 from poise.data.embeddings.hog import HOG
 from poise.data.embeddings.items import Images
 from poise.data.embeddings.pca import PCA
+from poise.data.embeddings.photo import Photo
 from poise.data.embeddings.raw import Raw
 from poise.data.embeddings.registry import Embedding, embed, embeddings
 from poise.data.embeddings.tfidf import TfIdf
@@ -16,6 +17,7 @@ __all__ = [
     "Embedding",
     "ImageEncoder",
     "Images",
+    "Photo",
     "Raw",
     "TextEncoder",
     "TfIdf",

@@ -2,8 +2,9 @@
 
 import hashlib
 import math
-import warnings
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import whole_number
+from poise.data.images import LARGEST, UnreadableError, decode, on_white, square
 from poise.errors import DataError, InputError, MissingExtraError
 
 
@@ -45,16 +47,15 @@ class Images:
 
     def pictures(self) -> Iterator[Any]:
         """Each image as a Pillow image in RGB, upright, in its own size."""
-        return (_open(path, None) for path in self.paths)
+        return (_picture(path) for path in self.paths)
 
     def array(self) -> npt.NDArray[np.uint8]:
         """All images in one size, (n, size, size), or (n, size, size, 3) in colour."""
         shape = (len(self), self.size, self.size) + ((3,) if self.colour else ())
         array = np.empty(shape, dtype=np.uint8)
         for i, path in enumerate(self.paths):
-            picture = _open(path, self.size)
-            picture = picture if self.colour else picture.convert("L")
-            array[i] = np.asarray(picture.resize((self.size, self.size), reducing_gap=3.0))
+            with named(path):
+                array[i] = square(file_content(path), self.size, "RGB" if self.colour else "L")
         return array
 
 
@@ -87,7 +88,7 @@ def content_hash(items: Items, parameters: str) -> str:
         digest.update(f"{items.dtype.str} {items.shape}".encode())
         digest.update(np.ascontiguousarray(items).data)
     elif isinstance(items, Images):
-        digest.update(f"images {items.size} {items.colour}".encode())
+        digest.update(f"images 2 {items.size} {items.colour}".encode())
         for path in items.paths:
             try:
                 with path.open("rb") as file:
@@ -167,24 +168,27 @@ def as_images(
     return X.reshape((n, height, width) if height * width == d else (n, height, width, 3))
 
 
-def _open(path: Path, size: int | None) -> Any:
-    """One image as Pillow reads it, in RGB and upright; at `size` a JPEG is decoded no larger."""
-    pillow = extra("PIL.Image", "image", "reading images")
-    operations = import_module("PIL.ImageOps")
+def _picture(path: Path) -> Any:
+    with named(path):
+        # Without a limit to its size: the encoders of others bring it to their own.
+        return decode(file_content(path), ("RGB", 1 << 16), lambda p, _: on_white(p).convert("RGB"))
+
+
+def file_content(path: Path) -> bytes:
+    """The bytes of an image file."""
     try:
-        with warnings.catch_warnings():
-            # Pillow refuses by itself what unpacks to more than 179 million pixels.
-            warnings.simplefilter("ignore")
-            with pillow.open(path) as picture:
-                if size is not None:
-                    picture.draft("RGB", (2 * size, 2 * size))
-                picture.load()
-                if picture.mode.startswith("I"):  # 16 bits a pixel, which convert() would clip
-                    high_bytes = np.asarray(picture).astype(np.int64) >> 8
-                    picture = pillow.fromarray(np.clip(high_bytes, 0, 255).astype(np.uint8))
-                return operations.exif_transpose(picture).convert("RGB")
-    except pillow.DecompressionBombError:
-        raise DataError(f"{path} would unpack to far too many pixels: leave it out") from None
-    except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, KeyError, IndexError) as e:
-        reason = getattr(e, "strerror", None) or "damaged, truncated or no image"
-        raise DataError(f"{path} cannot be read ({reason}): mend it or leave it out") from None
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > LARGEST:
+                raise DataError(f"{path} has more than {LARGEST >> 30} GB: leave it out")
+            return file.read()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from None
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """An image that cannot be decoded, as an error that names its file."""
+    try:
+        yield
+    except UnreadableError as error:
+        raise DataError(f"{path} cannot be read ({error}): mend it or leave it out") from None

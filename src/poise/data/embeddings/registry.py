@@ -1,5 +1,6 @@
 """The table of embeddings, and the cache of what they computed."""
 
+import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from poise.data import folders
 from poise.data.embeddings.items import Images, Items, are_texts, content_hash
+from poise.data.embeddings.kept import Kept
 from poise.errors import InputError
 from poise.registry import Registry
 
@@ -19,6 +21,8 @@ from poise.registry import Registry
 Report = Callable[[int, int, str], None]
 #: ``items -> (n, d)`` float32, the same for the same items and parameters. It may also take
 #: `report`, and `checkpoint`, the path of a file in which to keep what a later call continues from.
+#: One whose rows depend on their item alone says ``itemwise = True``, has `dimensions` and
+#: `fingerprint()`, and takes `kept`, in which it finds and keeps rows item by item.
 Embedding = Callable[..., npt.NDArray[np.float32]]
 embeddings: Registry[Embedding] = Registry("embedding")
 
@@ -34,7 +38,8 @@ def embed(
     """Features of items, (n, d) float32: rows of numbers (images, flattened), texts, image files.
 
     Kept in the cache folder under the hash of the items, the name and the parameters: asking again
-    costs a read. A training that was interrupted goes on where it stopped.
+    costs a read. A training that was interrupted goes on where it stopped. Where a row depends on
+    its item alone, rows are kept item by item, and only new items are computed.
 
     Parameters
     ----------
@@ -54,8 +59,11 @@ def embed(
         raise InputError("there are no items to embed")
     if not isinstance(items, (np.ndarray, Images)) and not are_texts(items):
         items = _as_array(items)
-    offered: dict[str, Any] = {"report": report, "checkpoint": None}
+    offered: dict[str, Any] = {"report": report, "checkpoint": None, "kept": None}
     if not cached:
+        return embedding(items, **_accepted(embedding, offered))
+    if getattr(embedding, "itemwise", False):
+        offered["kept"] = kept_rows(name, embedding)
         return embedding(items, **_accepted(embedding, offered))
     path = folders.cache() / "embeddings" / f"{name}-{_key(items, embedding)}.npy"
     if path.is_file():
@@ -83,6 +91,14 @@ def make(name: str, parameters: dict[str, Any]) -> Embedding:
             f"{', '.join(known) or 'no parameters'}"
         )
     return embeddings.make(name, **parameters)
+
+
+def kept_rows(name: str, embedding: Any) -> Kept:
+    """Where the cache keeps rows of an embedding that computes each item by itself."""
+    fingerprint = embedding.fingerprint()
+    digest = hashlib.sha256(fingerprint.encode()).hexdigest()[:32]
+    path = folders.cache() / "embeddings" / f"{name}-{digest}.rows"
+    return Kept(path, embedding.dimensions, fingerprint)
 
 
 def write_array(file: BinaryIO, X: npt.NDArray[Any]) -> None:

@@ -1,0 +1,187 @@
+"""Photographs by what they show, by a network that comes with the installation."""
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.data.embeddings import efficientnet
+from poise.data.embeddings.items import (
+    Images,
+    Items,
+    are_texts,
+    as_images,
+    extra,
+    file_content,
+    named,
+)
+from poise.data.embeddings.kept import Kept
+from poise.data.embeddings.registry import Report, embeddings
+from poise.data.images import Pixels, pillow, square, squared
+from poise.errors import DataError, InputError, PoiseError
+
+#: Changes when the pixels that the network sees do.
+FORMAT = 1
+#: Images that the network sees at once: larger batches leave the processor's cache.
+BATCH = 8
+
+Rows = npt.NDArray[np.float32]
+#: Places of items, and their rows.
+Batch = tuple[npt.NDArray[np.int64], Rows]
+#: Place of an item -> the bytes that it is known by, and what makes pixels of them.
+Load = Callable[[int], tuple[bytes, Callable[[], Pixels]]]
+
+
+@embeddings.register("photo")
+@dataclass(frozen=True)
+class Photo:
+    """Photographs by what they show, by EfficientNet-Lite0; no network needed (extra photo).
+
+    The 1,280 numbers before the classifier; compare them by cosine. Rows depend on their image
+    alone and are kept as soon as they are computed: an interrupted run goes on where it stopped.
+
+    Parameters
+    ----------
+    height, width : int, optional
+        Of an image, where items are rows of numbers that are no square.
+    """
+
+    height: int | None = None
+    width: int | None = None
+
+    #: Whether a row depends on its item alone.
+    itemwise: ClassVar[bool] = True
+    #: Numbers in a row.
+    dimensions: ClassVar[int] = 1280
+
+    def fingerprint(self) -> str:
+        """Of what a row depends on besides its image."""
+        source = efficientnet.LITE0
+        return f"photo {FORMAT} {efficientnet.FORMAT} {source.side} {source.sha256}"
+
+    def __call__(
+        self, items: Items, kept: Kept | None = None, report: Report | None = None
+    ) -> Rows:
+        rows = np.empty((len(items), self.dimensions), dtype=np.float32)
+        done = 0
+        for places, features in self.batches(items, kept):
+            rows[places] = features
+            done += len(places)
+            if report:
+                report(done, len(items), "")
+        return rows
+
+    def batches(self, items: Items, kept: Kept | None = None) -> Iterator[Batch]:
+        """Rows as they are computed, in the order of the items: (places, rows) of a few at a time.
+
+        Parameters
+        ----------
+        items : Images, or (n, ...) array
+        kept : Kept, optional
+            Rows in it are not computed again, and new ones are added.
+        """
+        if are_texts(items):
+            raise InputError("photo is for images: use sentence or tfidf for texts")
+        load = _files(items) if isinstance(items, Images) else self._arrays(items)
+        run = _session()
+
+        def encode(start: int) -> Batch:
+            """All steps of a batch in one thread: no core waits for another."""
+            places = np.arange(start, min(start + BATCH, len(items)))
+            loaded = [load(int(i)) for i in places]
+            if kept is None:
+                return places, run(np.stack([pixels() for _, pixels in loaded]))
+            keys = [hashlib.sha256(content).digest() for content, _ in loaded]
+            known, rows = kept.get(keys)
+            new = np.flatnonzero(~known)
+            if len(new):
+                rows[new] = run(np.stack([loaded[i][1]() for i in new]))
+                kept.add([keys[i] for i in new], rows[new])
+            return places, rows
+
+        return _in_turn(encode, range(0, len(items), BATCH))
+
+    def _arrays(self, items: Items) -> Load:
+        images = as_images(items, "photo", self.height, self.width)
+        library = pillow()
+        side = efficientnet.LITE0.side
+
+        def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
+            image = np.round(images[i] * 255).astype(np.uint8)
+            image = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
+            content = f"{image.shape}".encode() + image.tobytes()
+            return content, lambda: squared(library.fromarray(image), side, "RGB")
+
+        return load
+
+
+def _files(items: Images) -> Load:
+    side = efficientnet.LITE0.side
+
+    def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
+        content = file_content(items.paths[i])
+
+        def pixels() -> Pixels:
+            with named(items.paths[i]):
+                return square(content, side, "RGB", least=side)
+
+        return content, pixels
+
+    return load
+
+
+def _session() -> Callable[[Pixels], Rows]:
+    """What computes features, (n, 1280), of pixels, (n, 224, 224, 3), in the thread that asks."""
+    runtime = extra("onnxruntime", "photo", "the embedding photo")
+    options = runtime.SessionOptions()
+    # Threads of our own, one to a core, each with its batch: those of the library wait for each
+    # other at every layer, and for whatever else the machine does.
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = runtime.InferenceSession(
+            efficientnet.network(), options, providers=["CPUExecutionProvider"]
+        )
+    except PoiseError:
+        raise
+    except Exception as error:  # the library's errors have no common base
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:100]
+        raise DataError(
+            f"onnxruntime cannot run the network of photo ({reason}): {efficientnet.INSTEAD}"
+        ) from None
+
+    def run(pixels: Pixels) -> Rows:
+        return np.asarray(session.run(None, {"pixels": pixels})[0])
+
+    return run
+
+
+def _cores() -> int:
+    """Processors that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def _in_turn(work: Callable[[int], Batch], starts: Sequence[int]) -> Iterator[Batch]:
+    """What `work` makes of each, in order, by a thread for each core, and only a little ahead.
+
+    If whoever takes the batches stops, or one fails, nothing new is begun.
+    """
+    cores = _cores()
+    waiting: deque[Future[Batch]] = deque()
+    pool = ThreadPoolExecutor(cores)
+    try:
+        for start in starts:
+            waiting.append(pool.submit(work, start))
+            if len(waiting) > 2 * cores:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,180 @@
+"""The one way of decoding an image: what is embedded is what is shown."""
+
+import io
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import MissingExtraError, PoiseError
+
+#: Bytes of an image file at most.
+LARGEST = 1 << 30
+#: Images with more pixels are unpacked one after another.
+LARGE = 25_000_000
+#: Whole numbers up to this would be black beside 255: they are stretched.
+DARK = 31
+
+Pixels = npt.NDArray[np.uint8]
+T = TypeVar("T")
+
+
+class UnreadableError(PoiseError):
+    """Why a file is of no use, as the end of a sentence: "it is empty"."""
+
+
+class _Quiet:
+    """Pillow says nothing while any thread is in here: of a bad file people are told otherwise.
+
+    `warnings.catch_warnings` alone is not for threads: whoever leaves first would bring the
+    warnings back for all.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._before.__exit__(None, None, None)
+
+
+quiet = _Quiet()
+_alone = threading.Lock()
+
+
+def pillow(purpose: str = "reading images") -> Any:
+    """The module `PIL.Image`, or the one line that says how to install it."""
+    try:
+        return import_module("PIL.Image")
+    except ImportError:
+        raise MissingExtraError(
+            f"{purpose} needs PIL, which is not installed: pip install 'poise[image]'"
+        ) from None
+
+
+def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T]) -> T:
+    """What `use` makes of an image: upright, its first frame, eight bits.
+
+    Parameters
+    ----------
+    content : bytes
+        Of an image file.
+    draft : (str, int)
+        A JPEG is decoded in this mode ("L" or "RGB"), and to no less than this many pixels a side
+        where decoding it smaller is quicker.
+    use : callable
+        Is given the Pillow image, in L, RGB or, if some of it may be transparent, RGBA, and the
+        longest side of the image in the file. Large images are used one after another.
+
+    Raises
+    ------
+    UnreadableError
+        If the file is damaged, is no image or would unpack to far too many pixels.
+    """
+    library = pillow()
+    operations = import_module("PIL.ImageOps")
+    if not content:
+        raise UnreadableError("it is empty (0 bytes)")
+    mode, least = draft
+    try:
+        with quiet, library.open(io.BytesIO(content)) as picture:
+            side = max(picture.size)
+            picture.draft(mode, (least, least))
+            with _turn(picture):
+                picture.load()
+                with suppress(Exception):  # damaged notes of the camera: it stays as it lies
+                    operations.exif_transpose(picture, in_place=True)
+                return use(_eight_bits(picture), side)
+    except (library.DecompressionBombError, MemoryError):
+        raise UnreadableError("it has too many pixels") from None
+    except library.UnidentifiedImageError:
+        raise UnreadableError("it is no image, or damaged at its beginning") from None
+    except Exception:  # whatever a decoder makes of damaged bytes, the remedy is the same
+        raise UnreadableError("it is damaged or cut short") from None
+
+
+def square(content: bytes, side: int, mode: str = "L", least: int | None = None) -> Pixels:
+    """An image in side x side pixels, its proportions given up; what is transparent is white.
+
+    Parameters
+    ----------
+    content : bytes
+        Of an image file.
+    side : int
+    mode : str
+        "L", grey, or "RGB".
+    least : int, optional
+        Pixels a side that a JPEG is decoded to at least; twice `side`.
+
+    Returns
+    -------
+    (side, side) or (side, side, 3) uint8
+    """
+    draft = (mode, 2 * side if least is None else least)
+    return decode(content, draft, lambda picture, _: squared(picture, side, mode))
+
+
+def squared(picture: Any, side: int, mode: str) -> Pixels:
+    """The same, of a picture that is decoded."""
+    if picture.mode == "RGBA":
+        # Pillow weights colours by opacity when it resizes, so nothing invisible shines through.
+        return np.asarray(on_white(picture.resize((side, side))).convert(mode))
+    return np.asarray(picture.convert(mode).resize((side, side), reducing_gap=3.0))
+
+
+def on_white(picture: Any) -> Any:
+    """A picture in L or RGB; what is transparent is white, as on paper."""
+    if picture.mode != "RGBA":
+        return picture
+    library = pillow()
+    paper = library.new("RGBA", picture.size, "white")
+    return library.alpha_composite(paper, picture).convert("RGB")
+
+
+def _turn(picture: Any) -> AbstractContextManager[Any]:
+    """Large images one after another: several at once need more memory than many machines have."""
+    return _alone if picture.width * picture.height > LARGE else nullcontext()
+
+
+def _eight_bits(picture: Any) -> Any:
+    """In L, RGB or, if some of it is transparent, RGBA."""
+    if picture.mode == "F" or picture.mode.startswith("I"):
+        return pillow().fromarray(stretched(np.asarray(picture)))
+    if picture.has_transparency_data:
+        return picture.convert("RGBA")
+    if picture.mode in ("L", "RGB"):
+        return picture
+    return picture.convert("L" if picture.mode == "1" else "RGB")
+
+
+def stretched(values: npt.NDArray[Any]) -> Pixels:
+    """Numbers as bytes.
+
+    Whole numbers lose their lowest bits, as few as need be: cameras count to 255, 4,095 or 65,535.
+    Others are stretched, the least to black and the largest to white; what is no number is white.
+    """
+    if values.dtype.kind in "ui" and values.size and values.min() >= 0:
+        top = int(values.max())
+        shift = next(bits for bits in (0, 4, 8, 16, 24, 32, 48, 56) if top >> bits <= 255)
+        if top > DARK:
+            return np.ascontiguousarray(values >> shift).astype(np.uint8)
+    numbers = values.astype(np.float64) / 2  # halves: the largest less the least stays finite
+    good = np.isfinite(numbers)
+    low, high = (numbers[good].min(), numbers[good].max()) if good.any() else (0.0, 0.0)
+    share = (np.where(good, numbers, high) - low) / (high - low or 1.0)
+    return np.asarray(np.rint(255 * share), dtype=np.uint8)
