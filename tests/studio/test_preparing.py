@@ -9,7 +9,7 @@ from poise.data.embeddings import Images
 from poise.errors import DataError, InputError, UnknownNameError
 from poise.studio import preparing
 from poise.studio.catalogue import Catalogue, read_catalogue
-from poise.studio.preparing import prepare, read_about, suited
+from poise.studio.preparing import prepare, read_about
 
 FILES = ("features.npy", "graph.npz", "project.toml")
 
@@ -257,11 +257,20 @@ def test_image_files_are_not_read_again(tmp_path, work):
     assert work == ["embed", "knn_graph"] * 2
 
 
-def test_the_embedding_that_suits():
-    assert suited(vectors(d=128)) == "raw"
-    assert suited(vectors(d=129)) == "pca"
-    assert suited(Catalogue("t", "text", ("a",), ["word"])) == "tfidf"
-    assert suited(Catalogue("i", "image", ("a",), np.zeros((1, 12, 12)))) == "pca"
+def test_a_project_keeps_its_embedding_when_none_is_named(tmp_path, work):
+    prepared(vectors(d=10), tmp_path, embedding="pca")
+    prepared(vectors(d=10), tmp_path)
+    assert read_about(tmp_path)["embedding"] == "pca"
+    assert read_about(tmp_path)["why"] == "it was asked for"
+    assert work == ["embed", "knn_graph"]
+    prepared(vectors(d=10), tmp_path, embedding="raw")
+    assert read_about(tmp_path)["embedding"] == "raw"
+
+
+def test_project_toml_says_why(tmp_path):
+    prepared(vectors(d=10), tmp_path)
+    about = read_about(tmp_path)
+    assert (about["embedding"], about["why"]) == ("raw", "numbers are compared as they are")
 
 
 def test_mistakes_cost_no_work(tmp_path, work):

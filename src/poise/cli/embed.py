@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("source", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .npy.")
-@click.option("--with", "name", default="pca", show_default=True, help="Which embedding.")
+@click.option(
+    "--with",
+    "name",
+    default="auto",
+    show_default=True,
+    help="Which embedding; auto is what suits the items, as in the app.",
+)
 @click.option("--column", help="Column of a table that holds the texts.")
 @click.option("--size", type=int, help="Side that images of a folder are brought to. [default: 64]")
 @click.option(
@@ -51,11 +57,11 @@ def embed(
     \b
     Example:
       poise embed
-      poise embed digits -o X.npy
+      poise embed photos/ -o X.npy
       poise embed reviews.csv --column text --with tfidf -o X.npy
       poise embed reviews.parquet --column text --with text-encoder -o X.npy
       poise embed mnist --with vae --seed 1 --set epochs=50 -o X.npy
-      poise embed photos/ --with image-encoder -o X.npy
+      poise embed photos/ --with image-encoder --model Qdrant/resnet50-onnx -o X.npy
       poise embed scans/ --size 32 --with hog -o X.npy
     """
     import poise
@@ -70,14 +76,19 @@ def embed(
     if output is None:
         raise click.UsageError("Missing option '-o': the file to write, such as -o X.npy")
 
-    from poise.data.embeddings.registry import make
+    from poise.data.embeddings.choosing import suited
+    from poise.data.embeddings.registry import AUTO, make
     from poise.data.sources import read_items
 
     parameters = {key: value for key, value in options.items() if value is not None}
     parameters |= dict(map(parse_setting, settings))
-    make(name, parameters)  # a slip costs no reading
+    if name != AUTO:
+        make(name, parameters)  # a slip costs no reading
     check_output(output)
     items = read_items(source, column, size, colour)
+    if name == AUTO:
+        name, why = suited(items)
+        click.echo(f"{name}: {why}", err=True)
     with progress_bar(name) as report:
         X = poise.embed(items, name, report=report, **parameters)
     write_whole(output, X)

@@ -15,25 +15,26 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, __version__, embed, embeddings, knn_graph
-from poise.data.embeddings.items import Images, Items
+from poise.data.embeddings.choosing import suited
+from poise.data.embeddings.items import Items
 from poise.data.embeddings.registry import write_array
 from poise.errors import GraphError, InputError
 from poise.graph.storage import read_graph, write_graph
 from poise.studio.catalogue import Catalogue
 from poise.studio.reading import DAMAGED, Pixels, clean, keep_whole, said
 
-#: Numbers an item from which on principal components are taken.
-MANY = 128
 #: Neighbours of an item, when nobody said how many.
 NEIGHBOURS = 10
 #: Embeddings whose vectors differ in direction: compared by the angle, the others by the distance.
-BY_ANGLE = frozenset({"image-encoder", "text-encoder", "tfidf"})
+BY_ANGLE = frozenset({"image-encoder", "photo", "sentence", "text-encoder", "tfidf"})
 #: Embeddings for which the small grey copies of image files are enough.
 OF_PIXELS = frozenset({"raw", "pca", "hog", "vae"})
 #: Embeddings so quick that the cache for all projects is not worth its room.
 QUICK = frozenset({"raw", "pca", "tfidf"})
 
 EUCLIDEAN = "euclidean"
+#: Why an embedding is used that somebody named.
+ASKED = "it was asked for"
 
 #: Begins a step: name -> report(done, total).
 Begin = Callable[[str], Callable[[int, int], None]]
@@ -54,7 +55,7 @@ def prepare(
     Parameters
     ----------
     folder : of the project
-    embedding : raw, pca, tfidf, ...; by the kind of the items if None
+    embedding : raw, pca, tfidf, ...; if None, the project's own, or by the kind of the items
     k : neighbours of an item; all others if there are fewer. None: as many as the project has
         already, so that a new default never changes the graph under somebody's answers, else
         `NEIGHBOURS`
@@ -68,14 +69,14 @@ def prepare(
     n = len(catalogue)
     if n < 3:
         raise InputError(f"{catalogue.name} has {n} items: three or more are needed")
-    name = embedding or suited(catalogue)
-    embeddings.factory(name)  # an unknown name costs no work
     before = read_about(folder)
+    name, why = _chosen(catalogue, embedding, before)
     k = min(_neighbours(before) if k is None else k, n - 1)
     metric = _metric(before, name)
     made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
         "embedding": name,
+        "why": why,
         "items": n,
         "k": k,
         "metric": metric,
@@ -111,13 +112,19 @@ def prepare(
     return features, graph
 
 
-def suited(catalogue: Catalogue) -> str:
-    """An embedding for items of a kind, when nobody said which."""
-    if catalogue.kind == "text":
-        return "tfidf"
-    if isinstance(catalogue.items, Images):
-        return "pca"
-    return "pca" if np.asarray(catalogue.items[0]).size > MANY else "raw"
+def _chosen(catalogue: Catalogue, wanted: str | None, before: Mapping[str, Any]) -> tuple[str, str]:
+    """The embedding, and why: the one asked for, the project's own, or what suits the items.
+
+    A project keeps the embedding it was made with: another would change every distance under
+    somebody's answers.
+    """
+    if wanted is not None:
+        embeddings.factory(wanted)  # an unknown name costs no work
+        return wanted, before.get("why", ASKED) if before.get("embedding") == wanted else ASKED
+    kept = before.get("embedding")
+    if isinstance(kept, str) and kept in embeddings:
+        return kept, str(before.get("why", "the project was made with it"))
+    return suited(catalogue.items)
 
 
 def _neighbours(before: Mapping[str, Any]) -> int:
@@ -175,7 +182,10 @@ def _embedded(catalogue: Catalogue, name: str, report: Callable[[int, int], None
     if catalogue.pixels is not None and name in OF_PIXELS:
         items = _halved(catalogue.pixels) if name == "pca" else catalogue.pixels
     return embed(
-        items, name, cached=name not in QUICK, report=lambda done, total, note: report(done, total)
+        items,
+        name,
+        cached=name not in QUICK,
+        report=lambda done, total, note: report(done, total),
     )
 
 

@@ -7,6 +7,7 @@ from poise.data.embeddings.pca import PCA
 from poise.data.embeddings.photo import Photo
 from poise.data.embeddings.raw import Raw
 from poise.data.embeddings.registry import Embedding, embed, embeddings
+from poise.data.embeddings.sentence import Sentence
 from poise.data.embeddings.tfidf import TfIdf
 from poise.data.embeddings.vae import VAE
 
@@ -19,6 +20,7 @@ __all__ = [
     "Images",
     "Photo",
     "Raw",
+    "Sentence",
     "TextEncoder",
     "TfIdf",
     "embed",

@@ -25,11 +25,13 @@ Report = Callable[[int, int, str], None]
 #: `fingerprint()`, and takes `kept`, in which it finds and keeps rows item by item.
 Embedding = Callable[..., npt.NDArray[np.float32]]
 embeddings: Registry[Embedding] = Registry("embedding")
+#: In the place of a name: what suits the items.
+AUTO = "auto"
 
 
 def embed(
     items: Items,
-    name: str = "pca",
+    name: str = "auto",
     *,
     cached: bool = True,
     report: Report | None = None,
@@ -45,20 +47,26 @@ def embed(
     ----------
     items : (n, ...) array, a sequence of str, or what `poise.data.sources.read_items` gives
     name : str
-        See ``poise.embeddings()``.
+        See ``poise.embeddings()``; "auto" is what suits the items, as in the app.
     cached : bool
     report : callable, optional
         Called with (done, total, note) by embeddings that take long.
     **parameters
         Of the embedding, such as `dimensions`.
     """
-    embedding = make(name, parameters)
+    if name != AUTO:
+        make(name, parameters)  # a slip costs no work
     if isinstance(items, str):
         raise InputError("items is one text: give a list of texts, or read a file with read_items")
     if not len(items):
         raise InputError("there are no items to embed")
     if not isinstance(items, (np.ndarray, Images)) and not are_texts(items):
         items = _as_array(items)
+    if name == AUTO:
+        from poise.data.embeddings.choosing import suited  # which knows the encoders themselves
+
+        name = suited(items).name
+    embedding = make(name, parameters)
     offered: dict[str, Any] = {"report": report, "checkpoint": None, "kept": None}
     if not cached:
         return embedding(items, **_accepted(embedding, offered))

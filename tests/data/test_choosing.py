@@ -1,0 +1,86 @@
+"""What suits items when nobody says: by kind, by looking at images, by what is installed."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import poise
+from poise.data.embeddings import choosing
+from poise.data.embeddings.choosing import Choice, is_installed, suited
+from poise.data.embeddings.items import Images
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """Makes images files: (name, size, colour) -> Images."""
+    rng = np.random.default_rng(0)
+
+    def make(*wanted):
+        for name, side, colour in wanted:
+            shape = (side, side, 3) if colour else (side, side)
+            pixels = rng.integers(0, 256, shape).astype(np.uint8)
+            Image.fromarray(pixels).save(tmp_path / name)
+        return Images(tuple(sorted(tmp_path.iterdir())))
+
+    return make
+
+
+def test_texts_by_meaning():
+    assert suited(["a word", "another"]).name == "sentence"
+
+
+def test_numbers():
+    assert suited(np.zeros((3, 128))).name == "raw"
+    assert suited(np.zeros((3, 129))).name == "pca"
+
+
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [
+        ((3, 12, 12), "pca"),
+        ((3, 64, 64), "pca"),
+        ((3, 64, 64, 1), "pca"),
+        ((3, 65, 20), "photo"),
+        ((3, 32, 32, 3), "photo"),
+    ],
+)
+def test_arrays_of_images(shape, name):
+    assert suited(np.zeros(shape, np.uint8)).name == name
+
+
+def test_files(pictures):
+    assert suited(pictures(("a.png", 28, False), ("b.jpg", 64, False))).name == "pca"
+    assert suited(pictures(("c.png", 28, True))).name == "photo"
+
+
+def test_large_grey_files(pictures):
+    assert suited(pictures(("a.png", 28, False), ("b.png", 65, False))).name == "photo"
+
+
+def test_grey_in_three_colours_is_grey(tmp_path):
+    grey = np.random.default_rng(0).integers(0, 256, (32, 32)).astype(np.uint8)
+    Image.fromarray(np.dstack([grey] * 3)).save(tmp_path / "a.jpg")
+    assert suited(Images((tmp_path / "a.jpg",))).name == "pca"
+
+
+def test_damaged_files_do_not_decide(tmp_path, pictures):
+    (tmp_path / "0.png").write_bytes(b"no image")
+    assert suited(pictures(("a.png", 28, True))).name == "photo"
+
+
+@pytest.mark.parametrize(("items", "instead"), [(["a"], "tfidf"), (np.zeros((2, 9, 9, 3)), "pca")])
+def test_what_is_not_installed_is_not_chosen(monkeypatch, items, instead):
+    monkeypatch.setitem(choosing.NEEDED, "photo", ("no-such-package", ()))
+    monkeypatch.setitem(choosing.NEEDED, "sentence", (choosing.NEEDED["sentence"][0], ("no_such",)))
+    assert not is_installed("photo")
+    assert not is_installed("sentence")
+    found = suited(items)
+    assert found.name == instead
+    assert "not installed: pip install 'poise[app]'" in found.why
+
+
+def test_embed_follows_the_rule(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    np.testing.assert_array_equal(poise.embed(X), X)
+    monkeypatch.setattr(choosing, "suited", lambda items: Choice("pca", "a test"))
+    assert poise.embed(X, cached=False).shape[1] <= 3
