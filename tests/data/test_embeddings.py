@@ -30,13 +30,14 @@ def own_cache(tmp_path, monkeypatch):
 NEEDS = {
     "hog": ("skimage", "image"),
     "image-encoder": ("fastembed", "encoders"),
+    "sentence": ("sentencepiece", "app"),
     "text-encoder": ("fastembed", "encoders"),
     "vae": ("torch", "vae"),
 }
 
 
 def items_for(name):
-    if name in ("tfidf", "text-encoder"):
+    if name in ("sentence", "tfidf", "text-encoder"):
         return TEXTS
     return np.random.default_rng(0).random((30, 16))
 

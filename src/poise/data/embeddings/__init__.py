@@ -6,6 +6,7 @@ from poise.data.embeddings.items import Images
 from poise.data.embeddings.pca import PCA
 from poise.data.embeddings.raw import Raw
 from poise.data.embeddings.registry import Embedding, embed, embeddings
+from poise.data.embeddings.sentence import Sentence
 from poise.data.embeddings.tfidf import TfIdf
 from poise.data.embeddings.vae import VAE
 
@@ -17,6 +18,7 @@ __all__ = [
     "ImageEncoder",
     "Images",
     "Raw",
+    "Sentence",
     "TextEncoder",
     "TfIdf",
     "embed",
