@@ -37,7 +37,7 @@ NEEDS = {
 
 
 def items_for(name):
-    if name in ("tfidf", "text-encoder"):
+    if name in ("sentence", "tfidf", "text-encoder"):
         return TEXTS
     return np.random.default_rng(0).random((30, 16))
 
