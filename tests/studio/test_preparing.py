@@ -82,15 +82,15 @@ def test_other_items_another_embedding_another_k(tmp_path, work, monkeypatch):
     work.clear()
     prepared(vectors(), tmp_path, k=6)
     assert work == ["knn_graph"], "features do not depend on k"
-    for catalogue, embedding in (
-        (vectors(seed=1), None),
-        (vectors(seed=1), "pca"),
-        (vectors(), None),
+    for catalogue, embedding, used in (
+        (vectors(seed=1), None, "raw"),
+        (vectors(seed=1), "pca", "pca"),
+        (vectors(), None, "pca"),
     ):
         work.clear()
         features, graph = prepared(catalogue, tmp_path, embedding=embedding, k=6)
         assert work == ["embed", "knn_graph"]
-        np.testing.assert_array_equal(features, poise.embed(catalogue.items, embedding or "raw"))
+        np.testing.assert_array_equal(features, poise.embed(catalogue.items, used))
         assert graph.fingerprint == poise.knn_graph(features, k=6).fingerprint
     work.clear()
     monkeypatch.setattr(preparing, "__version__", "99.0.1")
@@ -234,7 +234,7 @@ def test_what_it_was_made_of(tmp_path):
     prepared(read_catalogue(str(path)), folder, k=20)
     about = read_about(folder)
     assert about["source"] == str(path)
-    assert (about["column"], about["embedding"], about["k"]) == ("text", "tfidf", 4)
+    assert (about["column"], about["embedding"], about["k"]) == ("text", "sentence", 4)
     assert read_about(tmp_path / "nothing") == {}
 
 
