@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from poise.errors import GraphError
-from poise.graph.kernel import Kernel
+from poise.graph.kernel import Kernel, Symmetrise
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Construction:
 
     metric: str
     kernel: str
-    symmetrise: str
+    symmetrise: Symmetrise
     backend: str
     k: int | None = None
     radius: float | None = None
