@@ -45,10 +45,8 @@ def extended(
         return features, neighbours
     with np.errstate(over="ignore"):  # what does not fit is infinite, and refused
         added = check_features(added.astype(features.dtype, copy=False), minimum=1, name="X_new")
-    if is_sparse(features):
-        features_now: Any = sparse.csr_array(sparse.vstack([features, added], format="csr"))
-    else:
-        features_now = np.concatenate([features, added])
+    parts: Any = [features, added]  # of one kind: dense or sparse
+    features_now = sparse.vstack(parts, "csr") if is_sparse(features) else np.concatenate(parts)
     points, metric = search_space(features_now, construction.metric)
     old, n = features.shape[0], points.shape[0]
     width = min(k, n - 1)  # fewer points than k: everybody lists everybody

@@ -38,7 +38,9 @@ def knn_graph(
     Parameters
     ----------
     X : array-like or sparse, shape (n, d)
-        One row per point; finite. float32 stays float32.
+        One row per point; finite. float32 stays float32. A tensor in the memory of the CPU, an
+        Arrow array of lists, an Arrow table of numbers, and whatever NumPy or DLPack can read will
+        do too, without a copy where none is needed.
     k : int
         Neighbours of each point, the point itself not counted: 1 <= k < n.
     metric : str

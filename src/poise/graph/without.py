@@ -40,7 +40,7 @@ def reduced(
     n = features.shape[0]
     stays = np.ones(n, dtype=bool)
     stays[_check_nodes(nodes, n)] = False
-    left = np.count_nonzero(stays)
+    left = int(np.count_nonzero(stays))
     if left == n:
         return features, neighbours
     if left < 2:
