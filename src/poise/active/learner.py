@@ -21,7 +21,7 @@ from poise.active.session import Event, Question, Session, unexpected
 from poise.active.snapshot import Snapshot
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.checks import decay, whole_number
-from poise.errors import GraphError, InputError, LabelError, PoolExhausted
+from poise.errors import GraphError, InputError, LabelError, PoolExhausted, WrongGraphError
 from poise.graph import Graph
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
@@ -132,6 +132,11 @@ class Learner:
         self.seed = whole_number(seed, "seed", 0)
         self.anticipate = bool(anticipate)
         self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
+        self._solving = threading.RLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start with nothing computed; what a copy shares is left to it."""
         self._solved: OrderedDict[Problem, Columns] = OrderedDict()
         self._merged: tuple[tuple[int, Question], Beliefs] | None = None
         self._predicted: tuple[tuple[int, str], ScoreResult] | None = None
@@ -140,7 +145,6 @@ class Learner:
         #: Labels that are held out one by one at most: each is a column of n numbers.
         self.most_held_out = MOST
         self._memories = Memories()
-        self._solving = threading.RLock()
 
     # What a person does ---------------------------------------------------------------------
 
@@ -213,10 +217,30 @@ class Learner:
         """Take back the last tell, relabel, skip, exclude or release, and say which it was."""
         return self._session.undo()
 
+    def grow(self, graph: Graph) -> None:
+        """Go on with a graph that has more nodes, usually ``learner.graph.extend(X_new)``.
+
+        The first nodes of `graph` must be those of the graph so far, in the same order. Labels,
+        open questions, skipped and excluded nodes and everything that can be undone stay; growing
+        itself is not undone. Nothing is solved now: `prepare`, the next `ask` or reading solves on
+        the new graph.
+
+        Raises
+        ------
+        WrongGraphError
+            If `graph` has fewer nodes, or features that differ from those so far.
+        """
+        _check_grown(self.graph, graph)
+        with self._solving:  # a solve under way is for the old graph
+            self.graph = graph
+            self._session.grow(graph.n_nodes)
+            self._forget()
+
     def prepare(self) -> None:
         """Solve now what the next `ask` or `tell` needs, for example in a background thread."""
-        self._solve(self.open_problems())
-        self._memory()
+        with self._solving:
+            self._solve(self.open_problems())
+            self._memory()
 
     # What is known --------------------------------------------------------------------------
 
@@ -399,13 +423,17 @@ class Learner:
         return saved.dump(self._settings(), self._session)
 
     @classmethod
-    def from_json(cls, graph: Graph, text: str, **replacements: Any) -> "Learner":
+    def from_json(
+        cls, graph: Graph, text: str, *, grown: bool = False, **replacements: Any
+    ) -> "Learner":
         """Continue a saved session on the same graph.
 
-        `replacements` are settings of the constructor, for acquisition functions, policies or
-        schedules of your own that are not registered under a name.
+        With `grown`, also on a graph that was extended since: its first nodes are taken to be
+        those of the graph that the session was saved with, as `grow` requires. `replacements` are
+        settings of the constructor, for acquisition functions, policies or schedules of your own
+        that are not registered under a name.
         """
-        settings, session = saved.load(graph, text, replacements)
+        settings, session = saved.load(graph, text, replacements, grown=grown)
         learner = cls(graph, **settings)
         learner._session = session
         return learner
@@ -479,6 +507,8 @@ class Learner:
     def supply(self, problems: Sequence[Problem], columns: Sequence[Columns]) -> None:
         """Accept solutions of problems that `open_problems` named."""
         for problem, solution in zip(problems, columns, strict=True):
+            if len(solution.values) != self.graph.n_nodes:
+                continue  # of the graph before it grew
             self._solved[problem] = solution
             while len(self._solved) > KEPT:
                 self._solved.popitem(last=False)
@@ -595,4 +625,25 @@ class Learner:
         return (
             f"Learner({self.graph.n_nodes} nodes, {len(state.labels)} labelled in "
             f"{len(state.classes)} classes, {len(state.pending)} pending, {self.acquisition!r})"
+        )
+
+
+def _check_grown(old: Graph, new: Graph) -> None:
+    """Refuse a graph whose first nodes are seen not to be those of `old`."""
+    if not isinstance(new, Graph):
+        raise GraphError(
+            f"graph is a {type(new).__name__}: give a Graph, e.g. learner.graph.extend(X_new)"
+        )
+    if new.n_nodes < old.n_nodes:
+        raise WrongGraphError(
+            f"the graph has {new.n_nodes} nodes and the one so far {old.n_nodes}: nodes are added, "
+            "never removed; for a graph without some nodes make a new Learner with the labels"
+        )
+    if old.features is None or new.features is None or old.features is new.features:
+        return
+    first: Any = new.features[: old.n_nodes]
+    if first.shape != old.features.shape or (first != old.features).sum():
+        raise WrongGraphError(
+            f"the graph's first {old.n_nodes} nodes have other features than those so far: new "
+            "nodes come after the old ones, as in learner.graph.extend(X_new)"
         )

@@ -44,8 +44,13 @@ def dump(settings: dict[str, Any], session: Session) -> str:
     )
 
 
-def load(graph: Graph, text: str, replacements: dict[str, Any]) -> tuple[dict[str, Any], Session]:
-    """Settings for the constructor and the session, from what `dump` wrote."""
+def load(
+    graph: Graph, text: str, replacements: dict[str, Any], *, grown: bool = False
+) -> tuple[dict[str, Any], Session]:
+    """Settings for the constructor and the session, from what `dump` wrote.
+
+    With `grown`, the graph may have more nodes than the one that the session was saved with.
+    """
     try:
         saved = json.loads(text)
         if saved["format"] != FORMAT:
@@ -60,11 +65,16 @@ def load(graph: Graph, text: str, replacements: dict[str, Any]) -> tuple[dict[st
         raise InputError(
             f"the saved learner has version {version}, this poise reads {VERSION}: upgrade poise"
         )
-    if of_graph.get("fingerprint") != graph.fingerprint:
+    n_nodes = of_graph.get("n_nodes")
+    larger = isinstance(n_nodes, int) and n_nodes <= graph.n_nodes
+    if of_graph.get("fingerprint") != graph.fingerprint and not (grown and larger):
+        remedy = "load it with the graph it was made on"
+        if larger and not grown:
+            remedy += ", or pass grown=True if this is that graph extended"
         raise WrongGraphError(
-            f"the saved learner belongs to another graph ({of_graph.get('n_nodes')} nodes, "
+            f"the saved learner belongs to another graph ({n_nodes} nodes, "
             f"fingerprint {str(of_graph.get('fingerprint'))[:12]}; this one has {graph.n_nodes} "
-            f"nodes, {graph.fingerprint[:12]}): load it with the graph it was made on"
+            f"nodes, {graph.fingerprint[:12]}): {remedy}"
         )
     settings: dict[str, Any] = {}
     for name, value in described.items():

@@ -224,6 +224,11 @@ class Session:
         twin.events, twin.state = list(self.events), self.state.copy()
         return twin
 
+    def grow(self, n_nodes: int) -> None:
+        """Go on with more nodes, which are numbered after the old ones."""
+        self.n_nodes = self.state.n_nodes = n_nodes
+        self.version += 1
+
     def _replay(self) -> State:
         state = State(
             self.n_nodes,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from poise.errors import GraphError
-from poise.graph.kernel import Kernel
+from poise.graph.kernel import Kernel, Symmetrise
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Construction:
 
     metric: str
     kernel: str
-    symmetrise: str
+    symmetrise: Symmetrise
     backend: str
     k: int | None = None
     radius: float | None = None
@@ -44,3 +44,12 @@ class Construction:
     def __str__(self) -> str:
         size = f"k={self.k}" if self.k is not None else f"radius={self.radius:g}"
         return f"{size}, {self.metric}, {self.kernel}"
+
+    def kernel_function(self) -> Kernel:
+        """The kernel, or an error that says why a graph from a file may have none."""
+        if self.function is None:
+            raise GraphError(
+                f"the kernel {self.kernel!r} was a function and a file holds no code: build the "
+                "graph again, or register the kernel under a name before saving"
+            )
+        return self.function

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from poise.errors import FeatureError
+from poise.graph.foreign import as_numpy, one_line
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 Features: TypeAlias = FloatArray | sparse.csr_array
@@ -27,8 +28,9 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     Parameters
     ----------
     X : array-like or sparse, shape (n, d)
-        float32 stays float32 and float64 stays float64; integers of up to 16 bits, booleans and
-        float16 become float32, which holds them exactly; every other number becomes float64.
+        Also a tensor, an Arrow array or table: see `as_numpy`. float32 stays float32 and float64
+        stays float64; integers of up to 16 bits, booleans, float16 and bfloat16 become float32,
+        which holds them exactly; every other number becomes float64.
     minimum : int
         The fewest rows allowed.
     name : str
@@ -46,11 +48,7 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
         numbers, other than two dimensions, too few rows, no columns, values beyond `LARGEST`.
     """
     if not is_sparse(X):
-        # numpy's own refusal of ragged lists names neither the argument nor a remedy
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise FeatureError(f"{name} cannot become a matrix: {_one_line(error)}") from None
+        X = as_numpy(X, name)
     try:
         checked: Any = check_array(
             X,
@@ -63,7 +61,7 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
             accept_large_sparse=False,
         )
     except (ValueError, TypeError) as error:
-        raise FeatureError(_one_line(error)) from None
+        raise FeatureError(one_line(error)) from None
     _check_values(checked, name)
     if is_sparse(checked):
         result: sparse.csr_array = sparse.csr_array(checked)
@@ -81,7 +79,7 @@ def _float_type(dtype: Any) -> Any:
     if isinstance(dtype, np.dtype):
         if dtype == np.float32 or dtype == np.float64:
             return dtype
-        if dtype.kind in "biuf" and dtype.itemsize <= 2:
+        if (dtype.kind in "biuf" or dtype.name == "bfloat16") and dtype.itemsize <= 2:
             return np.dtype(np.float32)
     return np.dtype(np.float64)
 
@@ -108,7 +106,3 @@ def _check_values(X: Any, name: str) -> None:
         f"{name} contains {what}: {np.count_nonzero(bad)} value(s) are not finite, the first in "
         f"row {first}; drop or impute those rows"
     )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

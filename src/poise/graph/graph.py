@@ -12,15 +12,18 @@ import numpy.typing as npt
 from scipy import sparse
 
 from poise.errors import GraphError
+from poise.graph.backend import Backend
 from poise.graph.components import ordered_components
 from poise.graph.construction import Construction
+from poise.graph.extend import extended
 from poise.graph.features import Features, check_features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
 from poise.graph.neighbours import Neighbours, Spacing
 from poise.graph.new_points import new_point_weights
 from poise.graph.report import GraphReport, make_report
 from poise.graph.storage import read_graph, write_graph
-from poise.graph.weights import canonical_weights
+from poise.graph.weights import canonical_weights, knn_weights, symmetrised
+from poise.graph.without import reduced
 
 A = TypeVar("A", bound=npt.NDArray[Any])
 
@@ -162,6 +165,79 @@ class Graph:
             If the graph holds no features, or it is not known how it was made.
         """
         return new_point_weights(self.features, self.construction, self.spacing, X_new)
+
+    def extend(self, X_new: Any, *, backend: str | Backend = "auto", seed: int = 0) -> Self:
+        """A graph with more points: these nodes keep their numbers, the new ones come after them.
+
+        Every new point is searched for among all points. Where it is closer to an old point than
+        that one's k-th neighbour, it takes that place, and the weights are made from the new lists.
+        Old points are not compared with each other again. With exact searches the result is the
+        graph built at once; the time is a fraction of it.
+
+        Parameters
+        ----------
+        X_new : array-like or sparse, shape (m, d)
+            In the same features as the nodes; converted to their type. Without rows, nothing
+            changes.
+        backend, seed
+            As in `knn_graph`; "auto" is exact while that takes about a second.
+
+        Returns
+        -------
+        Graph
+            Of n + m nodes, with the same k, metric and kernel.
+
+        Raises
+        ------
+        GraphError
+            If the graph was not made by `knn_graph` with ``keep_neighbours=True``.
+
+        Examples
+        --------
+        >>> import numpy as np, poise
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> graph = poise.knn_graph(X[:60], k=5, keep_neighbours=True)
+        >>> graph.extend(X[60:]).fingerprint == poise.knn_graph(X, k=5).fingerprint
+        True
+        """
+        features, neighbours = extended(
+            self.features, self.neighbours, self.construction, X_new, backend=backend, seed=seed
+        )
+        return self._with_lists(features, neighbours)
+
+    def without(self, nodes: Any, *, backend: str | Backend = "auto", seed: int = 0) -> Self:
+        """A graph without some of the nodes: the others keep their order and close up.
+
+        The node numbered i afterwards is ``np.delete(np.arange(n), nodes)[i]`` now. Points that
+        listed a node that leaves are searched for again, no others. Where fewer than k + 1 points
+        are left, each lists all others; lists grow to k again when points are added.
+
+        Parameters
+        ----------
+        nodes : whole numbers
+        backend, seed
+            As in `knn_graph`; "auto" is exact while that takes about a second.
+
+        Raises
+        ------
+        GraphError
+            If the graph was not made by `knn_graph` with ``keep_neighbours=True``, or fewer than
+            two nodes would stay.
+        """
+        features, neighbours = reduced(
+            self.features, self.neighbours, self.construction, nodes, backend=backend, seed=seed
+        )
+        return self._with_lists(features, neighbours)
+
+    def _with_lists(self, features: Features, neighbours: Neighbours) -> Self:
+        """The graph made in the same way from other lists; this one if they are its own."""
+        if neighbours is self.neighbours or self.construction is None:
+            return self
+        spacing = neighbours.spacing()
+        # All weights anew: cheap beside any search, and nothing is left to get out of step.
+        directed = knn_weights(neighbours, self.construction.kernel_function(), spacing.scale)
+        weights = symmetrised(directed, self.construction.symmetrise)
+        return type(self)(weights, features, neighbours, self.construction, spacing)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to `path` (an .npz file), whole or not at all.

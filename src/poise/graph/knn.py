@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy import sparse
 
 from poise.errors import InputError
 from poise.graph.backend import Backend
@@ -12,10 +11,9 @@ from poise.graph.construction import Construction
 from poise.graph.features import check_features, is_sparse
 from poise.graph.graph import Graph
 from poise.graph.kernel import Kernel, KernelLike, Symmetrise, as_kernel, label
-from poise.graph.metrics import FloatArray, check_metric
-from poise.graph.neighbours import Neighbours
+from poise.graph.metrics import check_metric
 from poise.graph.search import nearest_neighbours, resolve_backend
-from poise.graph.weights import symmetrised
+from poise.graph.weights import knn_weights, symmetrised
 
 
 def knn_graph(
@@ -40,7 +38,9 @@ def knn_graph(
     Parameters
     ----------
     X : array-like or sparse, shape (n, d)
-        One row per point; finite. float32 stays float32.
+        One row per point; finite. float32 stays float32. A tensor in the memory of the CPU, an
+        Arrow array of lists, an Arrow table of numbers, and whatever NumPy or DLPack can read will
+        do too, without a copy where none is needed.
     k : int
         Neighbours of each point, the point itself not counted: 1 <= k < n.
     metric : str
@@ -58,7 +58,8 @@ def knn_graph(
     keep_features : bool
         Keep `X` (not a copy) in the graph: new points need it.
     keep_neighbours : bool
-        Keep the lists of neighbours and their distances: 12 k bytes a point.
+        Keep the lists of neighbours and their distances: 12 k bytes a point. `Graph.extend` and
+        `Graph.without` need them.
     seed : int
         For approximate backends: same seed and machine, same graph.
     progress : callable, optional
@@ -91,23 +92,6 @@ def knn_graph(
         Construction(metric, label(function), how, engine_name, k=k, function=function),
         spacing,
     )
-
-
-def knn_weights(
-    neighbours: Neighbours, kernel: Kernel, scale: FloatArray | None = None
-) -> sparse.csr_array:
-    """The directed weights: row i holds the weights of the neighbours that i lists."""
-    n, k = neighbours.indices.shape
-    if scale is None:
-        scale = neighbours.spacing().scale
-    weights = np.empty((n, k))
-    for start in range(0, n, 65_536):  # the kernel's temporaries stay small
-        rows = slice(start, start + 65_536)
-        near = neighbours.indices[rows]
-        weights[rows] = kernel(neighbours.distances[rows], scale[rows, None], scale[near])
-    indptr = np.arange(0, n * k + 1, k)
-    columns = neighbours.indices.ravel()
-    return sparse.csr_array((weights.ravel(), columns, indptr), shape=(n, n))
 
 
 def check_k(k: Any, n: int) -> int:

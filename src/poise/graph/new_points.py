@@ -47,12 +47,8 @@ def new_point_weights(
             "this graph was made from weights, so it is not known how to join new points to it: "
             "build it with knn_graph, or give Graph a construction"
         )
-    if construction.function is None:
-        raise GraphError(
-            f"the kernel {construction.kernel!r} was a function and a file holds no code: build "
-            "the graph again, or register the kernel under a name before saving"
-        )
-    queries = _check_new(X_new, features)
+    kernel = construction.kernel_function()
+    queries = check_new(X_new, features)
     if construction.radius is not None:
         parts = _within_radius(features, construction, queries)
     else:
@@ -61,8 +57,8 @@ def new_point_weights(
     m, n = queries.shape[0], features.shape[0]
     rows = np.repeat(np.arange(m), np.diff(indptr))
     other = own[rows] if spacing is None else spacing.scale[indices]
-    values = construction.function(distances, own[rows], other)
-    if construction.function.interpolates:
+    values = kernel(distances, own[rows], other)
+    if kernel.interpolates:
         equal = distances == 0
         met = np.bincount(rows, weights=equal, minlength=m) > 0
         values = np.where(met[rows], equal, values)
@@ -75,8 +71,9 @@ def new_point_weights(
     return result
 
 
-def _check_new(X_new: Any, features: Features) -> Features:
-    queries = check_features(X_new, minimum=1)
+def check_new(X_new: Any, features: Features, minimum: int = 1) -> Features:
+    """`X_new` as features like those of the graph."""
+    queries = check_features(X_new, minimum=minimum)
     if queries.shape[1] != features.shape[1]:
         raise FeatureError(
             f"X has {queries.shape[1]} features, but the graph is expecting {features.shape[1]} "

@@ -85,7 +85,8 @@ def nearest_neighbours(
     """
     chosen, _ = resolve_backend(backend, X, metric)
     points, metric = search_space(X, metric)
-    return _search(points, points, k, metric, chosen, seed, leave_out_self=True, progress=progress)
+    own = np.arange(points.shape[0])
+    return search_points(points, points, k, metric, chosen, seed, own=own, progress=progress)
 
 
 def nearest_nodes(
@@ -101,20 +102,24 @@ def nearest_nodes(
     chosen, _ = resolve_backend(backend, X, metric, queries.shape[0])
     points, space = search_space(X, metric)
     others, _ = search_space(queries, metric)
-    return _search(points, others, k, space, chosen, seed, leave_out_self=False)
+    return search_points(points, others, k, space, chosen, seed)
 
 
-def _search(
+def search_points(
     points: Features,
     queries: Features,
     k: int,
     metric: str,
     backend: Backend,
-    seed: int,
+    seed: int = 0,
     *,
-    leave_out_self: bool,
+    own: IntArray | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
+    """The k nearest `points` of every query, both as `search_space` returns them.
+
+    `own` holds the row of each query among the points, which is left out of its list.
+    """
     backend.check(points, metric)
     searcher = backend.prepare(points, metric, seed)
     exact: Searcher | None = None
@@ -123,14 +128,14 @@ def _search(
     distances = np.empty((m, k))
     for start in range(0, m, BLOCK):
         rows = np.arange(start, min(start + BLOCK, m))
-        own = rows if leave_out_self else None
         block = slice(start, start + BLOCK)
-        indices[block], distances[block] = _nearest(searcher, queries[block], k, own)
+        selves = None if own is None else own[block]
+        indices[block], distances[block] = _nearest(searcher, queries[block], k, selves)
         short = rows[~np.isfinite(distances[block, -1])]  # cells that held too few points
         if short.size:
             exact = exact or FaissFlat().prepare(points, metric, seed)
-            own = short if leave_out_self else None
-            indices[short], distances[short] = _nearest(exact, queries[short], k, own)
+            selves = None if own is None else own[short]
+            indices[short], distances[short] = _nearest(exact, queries[short], k, selves)
         if progress:
             progress(min(start + BLOCK, m), m)
     return Neighbours(indices, distances)

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from poise.errors import GraphError
 from poise.graph.features import is_sparse
-from poise.graph.kernel import Symmetrise
+from poise.graph.kernel import Kernel, Symmetrise
+from poise.graph.neighbours import Neighbours
 
 SYMMETRY_TOLERANCE = 1e-6
 """Largest |w_ij - w_ji|, relative to the largest weight, that counts as rounding (float32)."""
@@ -44,6 +45,23 @@ def canonical_weights(weights: Any) -> sparse.csr_array:
     result = sparse.csr_array(parts, shape=W.shape)
     result.has_canonical_format = True
     return result
+
+
+def knn_weights(
+    neighbours: Neighbours, kernel: Kernel, scale: npt.NDArray[np.float64] | None = None
+) -> sparse.csr_array:
+    """The directed weights: row i holds the weights of the neighbours that i lists."""
+    n, k = neighbours.indices.shape
+    if scale is None:
+        scale = neighbours.spacing().scale
+    weights = np.empty((n, k))
+    for start in range(0, n, 65_536):  # the kernel's temporaries stay small
+        rows = slice(start, start + 65_536)
+        near = neighbours.indices[rows]
+        weights[rows] = kernel(neighbours.distances[rows], scale[rows, None], scale[near])
+    indptr = np.arange(0, n * k + 1, k)
+    columns = neighbours.indices.ravel()
+    return sparse.csr_array((weights.ravel(), columns, indptr), shape=(n, n))
 
 
 def symmetrised(W: sparse.csr_array, how: Symmetrise) -> sparse.csr_array:
