@@ -1,0 +1,143 @@
+"""What people's own photographs and texts come to: from files to accuracy, all by default.
+
+Items are embedded as the app embeds them, joined as the app joins them and asked for as the app
+asks, from no label, with truthful answers. Beside it: as many random labels with scikit-learn's
+logistic regression, on the same features and on those that need no encoder.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Learner, embed, knn_graph, load_dataset
+from poise.data.embeddings.choosing import suited
+from poise.data.embeddings.items import Items
+from poise.experiments.bench.row import Report, Row
+from poise.linalg.status import Ints
+from poise.models.combined import linear_probabilities
+from poise.models.labels import Labels
+
+#: Numbers of answers at which accuracy is measured.
+ANSWERS = (20, 50, 100)
+#: Trials, draws of random labels in each, and items of a trial at most.
+TRIALS, DRAWS, ITEMS = 3, 5, 6_000
+#: Neighbours of an item, and how features of encoders and words are compared, as in the app.
+NEIGHBOURS, METRIC = 10, "cosine"
+#: Points above random labels with logistic regression, where that is the goal.
+ABOVE = 0.05
+
+
+@dataclass(frozen=True)
+class Set:
+    """A data set as people have it.
+
+    Attributes
+    ----------
+    name : what tables call it
+    load : () -> items, classes
+    plain : the embedding that needs no encoder
+    goals : accuracies at `ANSWERS`; none where `ABOVE` is the goal
+    """
+
+    name: str
+    load: Callable[[], tuple[Items, Ints]]
+    plain: str
+    goals: tuple[float, ...] = ()
+
+
+def photos() -> tuple[Items, Ints]:
+    """The test photos of CIFAR-10."""
+    data = load_dataset("cifar10")
+    return data.X.reshape(-1, 32, 32, 3), data.classes
+
+
+def questions() -> tuple[Items, Ints]:
+    """The test split of banking77, its last 3,080 questions."""
+    data = load_dataset("banking77", embedding="tfidf")
+    return list(data.texts[-3080:]), data.classes[-3080:]
+
+
+def posts() -> tuple[Items, Ints]:
+    """20 Newsgroups without headers, quotations and signatures; posts with nothing left go."""
+    data = load_dataset("20news", embedding="tfidf")
+    bodies = [body(text) for text in data.texts]
+    kept = [i for i, text in enumerate(bodies) if text]
+    return [bodies[i] for i in kept], data.classes[kept]
+
+
+def body(post: str) -> str:
+    """A post without its header, what it quotes and its signature."""
+    lines = re.split(r"\r?\n|\t", post)
+    start = lines.index("") if "" in lines else 0
+    lines = lines[start:]
+    if "--" in (marks := [line.strip() for line in lines]):
+        lines = lines[: marks.index("--")]
+    quoted = re.compile(r"^\s*[>|:}]|writes?( in .*)?:\s*$|wrote:\s*$|^In article")
+    return "\n".join(line for line in lines if not quoted.search(line)).strip()
+
+
+SETS = (
+    Set("cifar10 test photos", photos, "pca", (0.52, 0.57, 0.60)),
+    Set("banking77 test questions", questions, "tfidf", (0.22, 0.43, 0.58)),
+    Set("20news posts", posts, "tfidf"),
+)
+
+
+def representations(report: Report) -> Iterator[Row]:
+    """Accuracy on the rest at 20, 50 and 100 answers."""
+    for done, one in enumerate(SETS):
+        report(done, len(SETS))
+        items, classes = one.load()
+        X = embed(items)
+        plain = embed(items, one.plain)
+        name = suited(items).name
+        ours, random, before = [], [], []
+        for number in range(TRIALS):
+            rng = np.random.default_rng([number, 14])
+            size = min(len(classes), ITEMS)
+            chosen = np.sort(rng.choice(len(classes), size, replace=False))
+            codes = np.unique(classes[chosen], return_inverse=True)[1].astype(np.int64)
+            ours.append(curve(X[chosen], codes, number))
+            draws = [rng.permutation(size)[: ANSWERS[-1]] for _ in range(DRAWS)]
+            random.append(np.mean([regression(X[chosen], codes, d) for d in draws], axis=0))
+            before.append(np.mean([regression(plain[chosen], codes, d) for d in draws], axis=0))
+        means = [np.mean(values, axis=0) for values in (ours, random, before)]
+        for at, answers in enumerate(ANSWERS):
+            found, peer, old = (float(mean[at]) for mean in means)
+            goal = one.goals[at] if one.goals else peer + ABOVE
+            what = f"{one.name}, {answers} answers, by {name}; random labels, logistic regression"
+            yield Row(what, found, peer, goal=goal)
+            yield Row(f"{one.name}, {answers} random labels, the same on {one.plain}", old)
+    report(len(SETS), len(SETS))
+
+
+def curve(X: npt.NDArray[Any], codes: Ints, seed: int) -> list[float]:
+    """Accuracy on the rest at each of `ANSWERS`, as the app asks and predicts."""
+    learner = Learner(knn_graph(X, NEIGHBOURS, metric=METRIC), seed=seed, anticipate=False)
+    found = []
+    for answers in range(1, ANSWERS[-1] + 1):
+        (node,) = learner.ask().tolist()
+        learner.tell(node, int(codes[node]))
+        if answers in ANSWERS:
+            rest = np.ones(len(codes), dtype=bool)
+            rest[list(learner.labels)] = False
+            found.append(float((learner.predictions == codes)[rest].mean()))
+    return found
+
+
+def regression(X: npt.NDArray[Any], codes: Ints, nodes: Ints) -> list[float]:
+    """The same of logistic regression with random labels."""
+    found = []
+    for answers in ANSWERS:
+        known = {int(i): int(codes[i]) for i in nodes[:answers]}
+        labels = Labels.of(known, len(codes), range(int(codes.max()) + 1))
+        probabilities = linear_probabilities(X, labels)
+        rest = np.ones(len(codes), dtype=bool)
+        rest[labels.nodes] = False
+        guess = labels.codes[0] if probabilities is None else probabilities.argmax(axis=1)
+        found.append(float((guess == codes)[rest].mean()))
+    return found
