@@ -11,13 +11,31 @@ from poise.errors import InputError
 @click.command()
 @click.argument("source")
 @click.option("--classes", default="", help="Names of classes, with commas between them.")
-@click.option("--column", help="Column of a table that holds the texts or the paths of images.")
+@click.option(
+    "--column", help="Column of a table with texts or paths of images; title,body joins texts."
+)
 @click.option("--key", help="Column of a table whose values name the items.")
 @click.option("--label-column", help="Column of a table that holds labels.  [default: label]")
 @click.option(
     "--ignore-labels", is_flag=True, help="Leave out labels of the source: sub-folders, a column."
 )
 @click.option("--embed", "embedding", help="Embedding; by the kind of the items if not given.")
+@click.option("--vectors", help="Column of a table with vectors of your own, instead of --embed.")
+@click.option(
+    "--features",
+    type=click.Path(path_type=Path),
+    help="Vectors of your own: .npy, a row per item, images in the order of their paths.",
+)
+@click.option(
+    "--feature-names",
+    type=click.Path(path_type=Path),
+    help="CSV file whose first column names the image of each row of --features.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["euclidean", "cosine"]),
+    help="How vectors are compared; your own by euclidean distance if not given.",
+)
 @click.option(
     "--k", type=click.IntRange(1, 500), default=20, show_default=True, help="Neighbours an item."
 )
@@ -70,6 +88,8 @@ def label(
       poise label digits
       poise label photos/ --classes cat,dog
       poise label reviews.csv --column text --no-browser
+      poise label items.parquet --column title,body --vectors embedding
+      poise label photos/ --features X.npy
       poise label photos/ --annotators --host 0.0.0.0
     """
     from poise.cli.progress import progress_bar
@@ -88,6 +108,7 @@ def label(
     wanted = Source(
         source, classes=names, use_labels=not ignore_labels, settings=settings, **options
     )
+    wanted = wanted.as_before()
     wanted.check()
 
     def ready(address: str) -> None:

@@ -2,7 +2,8 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
 
 #: The names of a table's columns -> those that are wanted.
 Choose = Callable[[Sequence[str]], Sequence[str]]
+Convert = Callable[[Any], Any]
 
 
 def read_items(
@@ -93,8 +95,17 @@ def _column(path: Path, names: Sequence[str], column: str | None) -> str:
             )
         return names[0]
     if column not in names:
-        raise InputError(f"{path} has no column {column!r}: there are {', '.join(names)}")
+        raise no_column(path, column, names)
     return column
+
+
+def no_column(path: Path, column: str, names: Sequence[str]) -> InputError:
+    """A column that is not there: the nearest name, and all."""
+    lower = {name.lower(): name for name in reversed(names)}
+    near = [lower[name] for name in get_close_matches(column.lower(), lower, 1)]
+    there = ", ".join(names)
+    hint = f"did you mean {near[0]!r}? There are {there}" if near else f"there are {there}"
+    return InputError(f"{path} has no column {column!r}: {hint}")
 
 
 def _array(path: Path) -> npt.NDArray[Any]:
@@ -113,7 +124,9 @@ def _texts(path: Path, column: str | None) -> list[str]:
     return texts
 
 
-def read_columns(path: Path, choose: Choose) -> dict[str, list[Any]]:
+def read_columns(
+    path: Path, choose: Choose, convert: Mapping[str, Convert] | None = None
+) -> dict[str, list[Any]]:
     """Some columns of a table, which is read once.
 
     Parameters
@@ -122,6 +135,8 @@ def read_columns(path: Path, choose: Choose) -> dict[str, list[Any]]:
         Of a .csv, .tsv, .jsonl or .parquet file.
     choose : callable
         Is given the names of the columns, and gives those that are wanted.
+    convert : dict, optional
+        Name -> what is made of each value of that column as it is read.
 
     Returns
     -------
@@ -136,26 +151,30 @@ def read_columns(path: Path, choose: Choose) -> dict[str, list[Any]]:
     """
     kind = path.suffix.lower()
     read = _parquet if kind == ".parquet" else _lines if kind == ".jsonl" else _fields
-    columns = read(path, choose)
+    columns = read(path, choose, convert or {})
     if not all(columns.values()):
         raise DataError(f"{path} holds no rows")
     return columns
 
 
-def _parquet(path: Path, choose: Choose) -> dict[str, list[Any]]:
+def _parquet(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
     parquet = extra("pyarrow.parquet", "parquet", f"reading {path}")
     try:
         with parquet.ParquetFile(path) as file:
             wanted = list(dict.fromkeys(choose(file.schema_arrow.names)))
             table = file.read(columns=wanted)
-            return {name: table.column(name).to_pylist() for name in wanted}
+            columns = {name: table.column(name).to_pylist() for name in wanted}
+            return {
+                name: list(map(convert[name], column)) if name in convert else column
+                for name, column in columns.items()
+            }
     except (OSError, ValueError, KeyError, NotImplementedError) as error:  # bases of pyarrow's
         if isinstance(error, InputError):
             raise
         raise DataError(f"{path} cannot be read: it is damaged, or no Parquet file") from None
 
 
-def _fields(path: Path, choose: Choose) -> dict[str, list[Any]]:
+def _fields(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
     """Of a file of fields with delimiters between them, the names first."""
     before = csv.field_size_limit(LONGEST_FIELD)  # the module's own limit is a long article
     try:
@@ -170,7 +189,8 @@ def _fields(path: Path, choose: Choose) -> dict[str, list[Any]]:
                 overlong = len(row) > len(names) and any(row[len(names) :])
                 for name, place in wanted.items():
                     there = place < len(row) and not overlong
-                    columns[name].append(row[place] if there else None)
+                    value = row[place] if there else None
+                    columns[name].append(convert[name](value) if name in convert else value)
             return columns
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
@@ -178,7 +198,7 @@ def _fields(path: Path, choose: Choose) -> dict[str, list[Any]]:
         csv.field_size_limit(before)
 
 
-def _lines(path: Path, choose: Choose) -> dict[str, list[Any]]:
+def _lines(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
     """Of a file of JSON objects, one a line; their names are those in the first of them."""
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -190,7 +210,8 @@ def _lines(path: Path, choose: Choose) -> dict[str, list[Any]]:
             columns: dict[str, list[Any]] = {name: [] for name in choose(names)}
             for row in chain(first, rows):
                 for name, column in columns.items():
-                    column.append(row.get(name))
+                    value = row.get(name)
+                    column.append(convert[name](value) if name in convert else value)
             return columns
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None

@@ -14,7 +14,15 @@ import numpy.typing as npt
 
 from poise.data.datasets import load_dataset
 from poise.data.embeddings.items import Images, Items
-from poise.data.sources import PICTURES, TABLES, read_columns, read_items
+from poise.data.sources import PICTURES, TABLES, no_column, read_columns, read_items
+from poise.data.vectors import (
+    Vectors,
+    parse_vector,
+    read_array,
+    read_names,
+    read_parquet_vectors,
+    stack,
+)
 from poise.errors import DataError, InputError
 from poise.studio.events import LONGEST
 from poise.studio.reading import (
@@ -44,8 +52,11 @@ CONTENT = ("text", "image", "path", "file", "filename", "content", "sentence", "
 LABELS = ("label", "class")
 #: Folders that stand for no class.
 NO_CLASS = frozenset({"unlabelled", "unlabeled", "unknown", "unsorted", "todo"})
-#: Values of a column that tell whether it names images.
+#: Values of a column that tell whether it names images, and names of columns that do.
 LOOKED_AT = 50
+IMAGES = frozenset({"image", "path", "file", "filename"})
+#: Names that an error lists.
+LISTED = 5
 
 
 class GoneError(InputError):
@@ -70,6 +81,9 @@ class Catalogue:
     root : the folder that image files may lie in
     files : image files as they were when they were read: (n,), or none
     hashes : of the contents, where ids are keys: (n,), or none
+    rows : place of each item among all that the source holds, what was left out too: (n,)
+    total : how many the source holds
+    vectors : (n, d) what people gave to compare the items by, else None
     """
 
     name: str
@@ -85,8 +99,14 @@ class Catalogue:
     root: Path = Path()
     files: tuple[File, ...] = ()
     hashes: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    total: int = 0
+    vectors: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
+        if not self.rows:
+            object.__setattr__(self, "rows", tuple(range(len(self.ids))))
+            object.__setattr__(self, "total", len(self.ids))
         if not self.sources:
             rows = tuple(f"row {number}" for number in range(1, len(self.ids) + 1))
             object.__setattr__(self, "sources", rows)
@@ -103,6 +123,36 @@ class Catalogue:
     def fingerprint(self) -> str:
         """Hash of all contents in their order."""
         return hashlib.sha256("\n".join(self.hashes or self.ids).encode()).hexdigest()
+
+    def without(self, reasons: dict[int, str]) -> "Catalogue":
+        """The same without some items, given as place in this catalogue -> why."""
+        if not reasons:
+            return self
+        refused = [(self.sources[i], why) for i, why in sorted(reasons.items())]
+        kept = [i for i in range(len(self)) if i not in reasons]
+        if not kept:
+            raise _nothing(f"the items of {self.source}", refused)
+        ids = tuple(self.ids[i] for i in kept)
+        items: Items
+        if isinstance(self.items, Images):
+            items = replace(self.items, paths=tuple(self.items.paths[i] for i in kept))
+        elif isinstance(self.items, np.ndarray):
+            items = self.items[kept]
+        else:
+            items = [self.items[i] for i in kept]
+        return replace(
+            self,
+            ids=ids,
+            items=items,
+            known={one: self.known[one] for one in ids if one in self.known},
+            sources=tuple(self.sources[i] for i in kept),
+            unreadable=self.unreadable + _said(refused),
+            pixels=None if self.pixels is None else self.pixels[kept],
+            files=tuple(self.files[i] for i in kept) if self.files else (),
+            hashes=tuple(self.hashes[i] for i in kept) if self.hashes else (),
+            rows=tuple(self.rows[i] for i in kept),
+            vectors=None if self.vectors is None else self.vectors[kept],
+        )
 
     def content(self, index: int, size: int = SHOWN) -> tuple[str, bytes]:
         """Media type and bytes of one item, made here: nothing of a file is passed on as it is.
@@ -159,6 +209,9 @@ def read_catalogue(
     key: str | None = None,
     label_column: str | None = None,
     use_labels: bool = True,
+    vectors: str | None = None,
+    features: Path | None = None,
+    feature_names: Path | None = None,
     remembered: Path | None = None,
     progress: Progress = lambda done, total: None,
     seen: Seen = lambda content: None,
@@ -173,8 +226,16 @@ def read_catalogue(
     column, key, label_column : str, optional
         Columns of a table: what is to be labelled (a common name is found by itself), the items'
         stable ids (their contents are by default), their classes ("label" or "class" by default).
+        Several columns of texts, with commas between them, are joined.
     use_labels : bool
         Whether folders of images and columns of labels are existing labels.
+    vectors : str, optional
+        Column of a table with vectors to compare the items by.
+    features : Path, optional
+        A .npy or .npz file with such vectors: a row for each row of the source, or for each image
+        of the folder in the order of their paths.
+    feature_names : Path, optional
+        A .csv file whose first column names the image of each row of `features`.
     remembered : Path, optional
         File in which to keep what is known of image files, so that each is read once.
     progress : callable
@@ -189,22 +250,91 @@ def read_catalogue(
     DataError
         If a table or an array is damaged, or holds nothing.
     """
+    given = None if features is None else read_array(features)
+    names = None if feature_names is None else read_names(feature_names)
     path = Path(source)
     if path.is_file() and path.suffix.lower() in TABLES:
-        table = _Table(path, column, key, label_column, use_labels)
-        return table.catalogue(remembered, progress, seen)
+        table = _Table(path, column, key, label_column, use_labels, vectors)
+        found = table.catalogue(remembered, progress, seen)
+        return _with_vectors(found, given or table.vectors, names)
     missing = bool(path.suffix) and not path.exists()  # that is wrong, rather than its columns
-    for given in (column, key, label_column):
-        if given is not None and not missing:
-            raise InputError(f"{source} is no table, so it has no column {given!r}: leave it out")
+    for name in (column, key, label_column, vectors):
+        if name is not None and not missing:
+            raise InputError(f"{source} is no table, so it has no column {name!r}: leave it out")
     if path.is_dir():
-        return _folder(path, use_labels, remembered, progress, seen)
-    if missing or path.exists():
+        found = _folder(path, use_labels, remembered, progress, seen)
+    elif missing or path.exists():
         X = np.asarray(read_items(source))
-        return _array(source_name(source), str(path.resolve()), X, progress)
-    data = load_dataset(source, report=progress)
-    shape = data.shape if data.shape and math.prod(data.shape) == data.X[0].size else ()
-    return _array(source, source, data.X.reshape(len(data.X), *(shape or (-1,))), progress)
+        found = _array(source_name(source), str(path.resolve()), X, progress)
+    else:
+        data = load_dataset(source, report=progress)
+        shape = data.shape if data.shape and math.prod(data.shape) == data.X[0].size else ()
+        X = data.X.reshape(len(data.X), *(shape or (-1,)))
+        found = _array(source, source, X, progress)
+    return _with_vectors(found, given, names)
+
+
+# Vectors of people's own --------------------------------------------------------------------------
+
+
+def _with_vectors(found: Catalogue, given: Vectors | None, names: list[str] | None) -> Catalogue:
+    """The catalogue with the vectors that were given, but for items whose vector is of no use."""
+    if given is None:
+        return found
+    if names is not None:
+        rows = _named_rows(found, given, names)
+    elif len(given) == found.total:
+        rows = np.array(found.rows)
+    else:
+        left_out = found.total - len(found)
+        unread = f", {left_out:,} of which cannot be used" if left_out else ""
+        advice = "give the name of each row's image, --feature-names names.csv"
+        raise InputError(
+            f"{given.origin} has {len(given):,} rows and {found.source} has {found.total:,} items"
+            f"{unread}: expected a row for each of them, in their order"
+            + (f"; or {advice}" if found.files else "")
+        )
+    bad = given.unusable()
+    in_order = len(rows) == len(given) and bool((rows == np.arange(len(rows))).all())
+    values = given.values if in_order else given.values[rows]  # as it lies in the file, if it can
+    reasons = {i: bad[row] for i, row in enumerate(rows.tolist()) if row in bad} if bad else {}
+    return replace(found, vectors=values).without(reasons)
+
+
+def _named_rows(found: Catalogue, given: Vectors, names: list[str]) -> npt.NDArray[np.int64]:
+    """The row of each image by its name."""
+    if not found.files:
+        raise InputError("--feature-names is for a folder of images: rows of a table are in order")
+    if len(names) != len(given):
+        raise InputError(
+            f"{given.origin} has {len(given):,} rows, and {len(names):,} names were given: "
+            "expected one name for each row"
+        )
+    rows: dict[str, int] = {}
+    for row, name in enumerate(_below(found.root, name) for name in names):
+        if name in rows:
+            raise InputError(
+                f"rows {rows[name] + 1} and {row + 1} of {given.origin} have the same name {name}: "
+                "expected each image once"
+            )
+        rows[name] = row
+    lacking = [file.name for file in found.files if file.name not in rows]
+    if lacking:
+        more = f" and {len(lacking) - LISTED:,} more" if len(lacking) > LISTED else ""
+        raise InputError(
+            f"{len(lacking):,} of the {len(found):,} images have no row in {given.origin}, which "
+            f"has {len(given):,}: {', '.join(map(clean, lacking[:LISTED]))}{more}; names are paths "
+            f"below {found.source}"
+        )
+    return np.array([rows[file.name] for file in found.files])
+
+
+def _below(root: Path, name: str) -> str:
+    """A path below the folder, as the folder's images are named."""
+    path = Path(name)
+    if path.is_absolute() and path.is_relative_to(root):
+        path = path.relative_to(root)
+    return path.as_posix()
 
 
 # Folders ------------------------------------------------------------------------------------------
@@ -221,6 +351,7 @@ def _folder(
     unreadable = _said(refused + damaged)
     if not files:
         raise _nothing(f"the images in {path}", unreadable)
+    places = {name: place for place, name in enumerate(names)}
     known = {}
     for file in files:
         folder, below, _ = file.name.partition("/")
@@ -240,6 +371,8 @@ def _folder(
         clean(str(root)),
         root=root,
         files=tuple(files),
+        rows=tuple(places[file.name] for file in files),
+        total=len(names),
     )
 
 
@@ -269,28 +402,47 @@ class _Table:
         key: str | None,
         label: str | None,
         use_labels: bool,
+        vectors: str | None = None,
     ) -> None:
         self.path, self.column, self.key = path, column, key
         self.label, self.use_labels = label, use_labels
-        columns = read_columns(path, self._chosen)
-        assert self.column is not None
-        self.contents = columns[self.column]
+        self.vector_column = vectors
+        self.joined: list[str] = []
+        # Arrow gives a column as an array; of the other files each field is parsed as it is read.
+        self.arrow = path.suffix.lower() == ".parquet"
+        convert = {} if vectors is None or self.arrow else {vectors: parse_vector}
+        columns = read_columns(path, self._chosen, convert)
+        self.vectors: Vectors | None = None
+        if vectors is not None and self.arrow:
+            self.vectors = read_parquet_vectors(path, vectors)
+        elif vectors is not None:
+            self.vectors = stack(columns[vectors], path, vectors)
+        if len(self.joined) == 1:
+            self.contents = columns[self.joined[0]]
+        else:
+            parts = [columns[name] for name in self.joined]
+            self.contents = [_joined(fields) for fields in zip(*parts, strict=True)]
         self.keys = None if self.key is None else columns[self.key]
         self.labels = None if self.label is None else columns[self.label]
 
     def _chosen(self, names: Sequence[str]) -> list[str]:
-        for given in (self.column, self.key, self.label):
+        for given in (self.key, self.label, self.vector_column):
             if given is not None and given not in names:
-                raise InputError(
-                    f"{self.path} has no column {given!r}: there are {', '.join(names)}"
-                )
+                raise no_column(self.path, given, names)
+        if self.column is not None:
+            self.joined = _several(self.path, self.column, names)
+        taken = [*self.joined, self.key, self.vector_column]
+        if self.vector_column is not None and self.vector_column in (*self.joined, self.key):
+            raise InputError(
+                f"the column {self.vector_column!r} holds the vectors: show another, --column NAME"
+            )
         if not self.use_labels:
             self.label = None
         elif self.label is None:
-            free = [name for name in names if name not in (self.column, self.key)]
+            free = [name for name in names if name not in taken]
             self.label = next((n for known in LABELS for n in free if n.lower() == known), None)
         if self.column is None:
-            free = [name for name in names if name not in (self.key, self.label)]
+            free = [name for name in names if name not in (*taken, self.label)]
             usual = [name for name in free if name.lower() in CONTENT]
             if len(names) == 1:
                 free, self.label = list(names), None
@@ -300,7 +452,10 @@ class _Table:
                     "or the paths of images, --column NAME"
                 )
             self.column = (free if len(free) == 1 else usual)[0]
-        wanted = (self.column, self.key, self.label)
+            self.joined = [self.column]
+        wanted = [*self.joined, self.key, self.label]
+        if not self.arrow:
+            wanted.append(self.vector_column)
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
     def catalogue(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
@@ -324,9 +479,12 @@ class _Table:
 
     def _names_images(self) -> bool:
         """Whether the column holds paths of images rather than texts."""
+        if len(self.joined) > 1:
+            return False
         texts = (text.strip() for text in self.contents if isinstance(text, str))
         some = [text for text, _ in zip(filter(None, texts), range(LOOKED_AT), strict=False)]
-        named = [text for text in some if text.lower().endswith(PICTURES) and "\n" not in text]
+        said = self.joined[0].lower() in IMAGES
+        named = [text for text in some if _names_image(text, said)]
         return bool(named) and 2 * len(named) >= len(some)
 
     def _of_images(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
@@ -339,9 +497,18 @@ class _Table:
                 rows.setdefault(name, []).append(row)
             else:
                 refused.append((f"row {row + 1}", "it names no file"))
+        addresses = [name for name in rows if _is_address(name)]
+        if addresses and len(addresses) == len(rows):
+            raise InputError(
+                f"the column {self.column!r} of {self.path} holds addresses such as "
+                f"{clean(addresses[0])[:80]}, and poise fetches nothing from the network: download "
+                "the images, and give their paths relative to the table"
+            )
         there = []
         for name in rows:
             try:
+                if _is_address(name):
+                    raise UnreadableError("it is an address, and nothing is fetched")
                 located(root, name)
                 there.append(name)
             except UnreadableError as error:
@@ -400,6 +567,8 @@ class _Table:
             source=clean(str(self.path.resolve())),
             column=self.column,
             hashes=tuple(hashes) if keys else (),
+            rows=tuple(rows),
+            total=len(self.contents),
         )
 
     def _keys(self, rows: Sequence[int]) -> tuple[str, ...] | None:
@@ -423,6 +592,41 @@ class _Table:
         return tuple(seen)
 
 
+def _several(path: Path, given: str, names: Sequence[str]) -> list[str]:
+    """Names of columns with commas between them; a name may have commas itself."""
+    found: list[str] = []
+    parts = given.split(",")
+    while parts:
+        for length in range(len(parts), 0, -1):
+            together = ",".join(parts[:length])
+            name = together if together in names else together.strip()
+            if name in names:
+                break
+        else:
+            raise no_column(path, parts[0].strip() if found or len(parts) > 1 else given, names)
+        found.append(name)
+        parts = parts[length:]
+    return list(dict.fromkeys(found))
+
+
+def _joined(fields: Iterable[object]) -> str:
+    """Fields of several columns as one text, with an empty line between them."""
+    texts = (_plain(one) for one in fields if isinstance(one, str | int | float))
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def _is_address(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
+def _names_image(text: str, said: bool) -> bool:
+    """Whether a field names an image: by its ending; an address in a column that is `said` to."""
+    if len(text.split()) > 1 and (_is_address(text) or "\n" in text):
+        return False
+    ending = text.split("?")[0].split("#")[0] if _is_address(text) else text
+    return ending.lower().endswith(PICTURES) or (said and _is_address(text))
+
+
 def _plain(value: object) -> str:
     """A field as text; empty if it holds nothing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -443,6 +647,7 @@ def _array(name: str, source: str, X: npt.NDArray[Any], progress: Progress) -> C
         raise DataError(f"{source} has shape {X.shape}: expected a row of numbers per item")
     X = np.ascontiguousarray(X)
     sources: tuple[str, ...] = ()
+    rows, total = tuple(range(len(X))), len(X)
     refused: list[tuple[str, str]] = []
     bad = _not_finite(X)
     if bad.size:
@@ -451,10 +656,22 @@ def _array(name: str, source: str, X: npt.NDArray[Any], progress: Progress) -> C
         if not good.size:
             raise _nothing(f"the rows of {source}", refused)
         X = X[good]
-        sources = tuple(f"row {row + 1}" for row in good.tolist())
+        rows = tuple(good.tolist())
+        sources = tuple(f"row {row + 1}" for row in rows)
     ids = _distinct(_of_rows(X, progress))
     kind = "image" if _are_pictures(X) else "vector"
-    return Catalogue(name, kind, ids, X, {}, sources, tuple(refused), source=clean(source))
+    return Catalogue(
+        name,
+        kind,
+        ids,
+        X,
+        {},
+        sources,
+        tuple(refused),
+        source=clean(source),
+        rows=rows,
+        total=total,
+    )
 
 
 def _are_pictures(X: npt.NDArray[Any]) -> bool:

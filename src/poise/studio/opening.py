@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from poise.linalg.warm_up import warm_up
 from poise.studio.catalogue import Catalogue, read_catalogue, source_name
 from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
-from poise.studio.preparing import Begin, prepare, read_about
+from poise.studio.preparing import GIVEN, Begin, prepare, read_about
 from poise.studio.project import Project
 from poise.studio.reading import UnreadableError, shown_file
 from poise.studio.store import EventStore
@@ -44,6 +44,10 @@ class Source:
     classes: tuple[str, ...] = ()
     labels: Path | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    vectors: str | None = None
+    features: Path | None = None
+    feature_names: Path | None = None
+    metric: str | None = None
 
     @property
     def place(self) -> Path:
@@ -59,7 +63,16 @@ class Source:
             "path": str(path.resolve()) if path.exists() else self.name,
             "use_labels": int(self.use_labels),
         }
-        given = {"column": self.column, "key": self.key, "label_column": self.label_column}
+        given = {
+            "column": self.column,
+            "key": self.key,
+            "label_column": self.label_column,
+            "vectors": self.vectors,
+            "feature_file": None if self.features is None else str(self.features.resolve()),
+            "feature_names": None
+            if self.feature_names is None
+            else str(self.feature_names.resolve()),
+        }
         return found | {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -78,8 +91,22 @@ class Source:
             about.get("key"),
             about.get("label_column"),
             bool(about.get("use_labels", True)),
-            about.get("embedding"),
+            None if about.get("embedding") == GIVEN else about.get("embedding"),
             about.get("k"),
+        ).as_before()
+
+    def as_before(self) -> "Source":
+        """With the vectors that the project was made with, unless an embedding was asked for."""
+        about = read_about(self.place)
+        same = about.get("embedding") == GIVEN and about.get("path") == self.about()["path"]
+        if not same or self.embedding or self.vectors or self.features:
+            return self
+        features, names = about.get("feature_file"), about.get("feature_names")
+        return replace(
+            self,
+            vectors=about.get("vectors"),
+            features=None if features is None else Path(features),
+            feature_names=None if names is None else Path(names),
         )
 
     def check(self) -> None:
@@ -94,6 +121,15 @@ class Source:
                 )
         if self.embedding is not None:
             embeddings.factory(self.embedding)  # an unknown name opens no page
+        if self.vectors and self.features:
+            raise InputError("--vectors and --features both give vectors: leave one out")
+        if self.embedding and (self.vectors or self.features):
+            raise InputError("--embed makes vectors, and others were given: leave one out")
+        if self.feature_names and not self.features:
+            raise InputError("--feature-names names the rows of --features X.npy: give that too")
+        for file in (self.features, self.feature_names):
+            if file is not None and not file.is_file():
+                raise InputError(f"there is no file {file}: give the vectors' file again")
         if self.labels is not None and not self.labels.is_file():
             raise InputError(f"there is no file {self.labels} to import labels from")
 
@@ -160,7 +196,7 @@ class Opening:
 
     def open(self, begin: Begin | None = None) -> Project:
         """The project, when everything is there."""
-        source = self.source
+        source = self.source.as_before()
         if begin is not None:
             self._begin = begin
         catalogue = read_catalogue(
@@ -169,6 +205,9 @@ class Opening:
             key=source.key,
             label_column=source.label_column,
             use_labels=source.use_labels,
+            vectors=source.vectors,
+            features=source.features,
+            feature_names=source.feature_names,
             remembered=source.place / "items.npz",
             progress=self.begin("reading"),
             seen=self._see,
@@ -180,6 +219,7 @@ class Opening:
             embedding=source.embedding,
             k=source.k,
             begin=self.begin,
+            metric=source.metric,
             about=source.about(),
         )
         self.begin("ready")

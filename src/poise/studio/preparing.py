@@ -35,6 +35,8 @@ QUICK = frozenset({"raw", "pca", "tfidf"})
 EUCLIDEAN = "euclidean"
 #: Why an embedding is used that somebody named.
 ASKED = "it was asked for"
+#: What ``project.toml`` calls the embedding where people gave vectors of their own.
+GIVEN = "given"
 
 #: Begins a step: name -> report(done, total).
 Begin = Callable[[str], Callable[[int, int], None]]
@@ -48,6 +50,7 @@ def prepare(
     embedding: str | None,
     k: int | None,
     begin: Begin,
+    metric: str | None = None,
     about: Mapping[str, str | int] | None = None,
 ) -> tuple[Features, Graph]:
     """Embed the items and join neighbours, or load what an earlier run made of the same items.
@@ -59,6 +62,7 @@ def prepare(
     k : neighbours of an item; all others if there are fewer. None: as many as the project has
         already, so that a new default never changes the graph under somebody's answers, else
         `NEIGHBOURS`
+    metric : "euclidean" or "cosine"; as the project has it, else by the embedding, if None
     about : what else ``project.toml`` is to say
 
     Returns
@@ -69,10 +73,11 @@ def prepare(
     n = len(catalogue)
     if n < 3:
         raise InputError(f"{catalogue.name} has {n} items: three or more are needed")
+    given = None if catalogue.vectors is None else _given(catalogue.vectors)
     before = read_about(folder)
     name, why = _chosen(catalogue, embedding, before)
     k = min(_neighbours(before) if k is None else k, n - 1)
-    metric = _metric(before, name)
+    metric = metric or _metric(before, name)
     made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
         "embedding": name,
@@ -86,15 +91,18 @@ def prepare(
         made["column"] = catalogue.column
 
     report = begin("embedding")
-    features = None
-    if before.get("fingerprint") == made["fingerprint"]:
+    features = given
+    digest = None if given is None else _digest(given)
+    if given is not None:  # they are kept where they came from; only the graph depends on them
+        before = before if before.get("features") == digest else {}
+    elif before.get("fingerprint") == made["fingerprint"]:
         features = _kept_features(folder / "features.npy", n, before.get("features"))
     if features is None:
         features = _embedded(catalogue, name, report)
         before = {}
         keep_whole(folder / "features.npy", lambda file: write_array(file, features))
     report(n, n)
-    made["features"] = _digest(features)
+    made["features"] = digest or _digest(features)
     if not before:
         _write_about(folder, made)  # so that what comes next may be interrupted
 
@@ -118,6 +126,8 @@ def _chosen(catalogue: Catalogue, wanted: str | None, before: Mapping[str, Any])
     A project keeps the embedding it was made with: another would change every distance under
     somebody's answers.
     """
+    if catalogue.vectors is not None:
+        return GIVEN, "vectors were given"
     if wanted is not None:
         embeddings.factory(wanted)  # an unknown name costs no work
         return wanted, before.get("why", ASKED) if before.get("embedding") == wanted else ASKED
@@ -195,6 +205,11 @@ def _halved(pixels: Pixels) -> Pixels:
     return np.asarray((sums + np.uint16(2)) >> 2, dtype=np.uint8)
 
 
+def _given(vectors: npt.NDArray[Any]) -> Features:
+    """Vectors as they are, without a copy if they are float32 in the usual order."""
+    return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
 def _digest(features: Features) -> str:
     return hashlib.sha256(np.ascontiguousarray(features).data).hexdigest()
 
@@ -202,12 +217,12 @@ def _digest(features: Features) -> str:
 def _kept_features(path: Path, n: int, digest: object) -> Features | None:
     """The features that were kept, if they are whole."""
     try:
-        with path.open("rb") as file:
-            features = np.load(file, allow_pickle=False)
+        features: Any = np.load(path, mmap_mode="r", allow_pickle=False)
     except (*DAMAGED, MemoryError):
         return None
     good = isinstance(features, np.ndarray) and features.dtype == np.float32 and features.ndim == 2
-    return features if good and len(features) == n and _digest(features) == digest else None
+    whole = good and len(features) == n and _digest(features) == digest
+    return np.asarray(features) if whole else None
 
 
 def _kept_graph(path: Path, features: Features, fingerprint: object) -> Graph | None:

@@ -42,12 +42,15 @@ def read(path: Path) -> Pair:
 
 
 def read_arrays(path: Path, *names: str) -> list[npt.NDArray[Any]]:
-    """The named arrays of an .npz file; without names the one of an .npy file."""
+    """The named arrays of an .npz file; without names the one of an .npy file, mapped read-only.
+
+    What is mapped is read where it is used, and the system may drop it from memory again.
+    """
     try:
+        if not names:
+            return [np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))]
         with path.open("rb") as handle:
             loaded = np.load(handle, allow_pickle=False)
-            if not names:
-                return [np.asarray(loaded)]
             with loaded:
                 return [loaded[name] for name in names]
     except (OSError, ValueError, KeyError, EOFError, AttributeError, BadZipFile) as error:

@@ -58,13 +58,13 @@ def photos() -> tuple[Items, Ints]:
 def questions() -> tuple[Items, Ints]:
     """The test split of banking77, its last 3,080 questions."""
     data = load_dataset("banking77", embedding="tfidf")
-    return list(data.texts[-3080:]), data.classes[-3080:]
+    return list((data.texts or ())[-3080:]), data.classes[-3080:]
 
 
 def posts() -> tuple[Items, Ints]:
     """20 Newsgroups without headers, quotations and signatures; posts with nothing left go."""
     data = load_dataset("20news", embedding="tfidf")
-    bodies = [body(text) for text in data.texts]
+    bodies = [body(text) for text in data.texts or ()]
     kept = [i for i, text in enumerate(bodies) if text]
     return [bodies[i] for i in kept], data.classes[kept]
 
