@@ -9,6 +9,9 @@ from poise.studio.question import Features
 #: Share of the median distance to the nearest neighbour up to which two items are near-duplicates,
 #: see docs/decisions/near-duplicates.md.
 NEAR = 0.3
+#: Fewer numbers than this, and points come that near by chance (of two numbers, one point in
+#: sixteen): then only what is equal is a near-duplicate.
+FEW = 8
 #: Nodes whose nearest neighbours say what is usual.
 SAMPLE = 2_000
 #: Numbers that are looked at together: as many as the processor's cache holds.
@@ -43,6 +46,8 @@ def near_threshold(graph: Graph, features: Features) -> float:
     Relative to the median distance of a node to its nearest neighbour, from a sample of them.
     """
     n = graph.n_nodes
+    if features.shape[1] < FEW:
+        return 0.0
     nodes = np.random.default_rng(0).permutation(n)[:SAMPLE]
     found = (_neighbours(graph, features, int(node))[1] for node in nodes)
     nearest = [away.min() for away in found if away.size]

@@ -59,10 +59,14 @@ export class Filters {
     this.more.setAttribute("aria-expanded", is);
   }
 
-  search() {
+  // `typed`: what was typed before the field was there.
+  search(typed) {
     this.open(true);
     this.fields.text.focus();
     this.fields.text.select();
+    if (!typed) return;
+    this.fields.text.value = typed;
+    this.typed();
   }
 
   set(change) {

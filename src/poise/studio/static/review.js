@@ -22,7 +22,8 @@ let remembered = { filters: EVERYTHING, tiles: false, top: 0 };
 export function mountReview(container, host, wanted) {
   if (wanted) remembered = { filters: { ...EVERYTHING, like: wanted.like ?? "" }, tiles: host.kind() !== "text", top: 0 };
   const review = new Review(container, host);
-  if (wanted?.search) review.filters.search();
+  if (wanted?.search) review.filters.search(wanted.typed);
+  else if (wanted) review.entering = true;
   return {
     update: (state) => review.update(state),
     close: () => review.close(),

@@ -358,7 +358,7 @@ async function show(name, wanted) {
     return;
   }
   screen.close();
-  screen = { name, close() {}, update() {} };
+  screen = { name, wanted, close() {}, update() {} };
   document.body.dataset.screen = name;
   for (const button of document.querySelectorAll("nav [data-screen]")) {
     button.toggleAttribute("aria-current", button.dataset.screen === name);
@@ -380,6 +380,10 @@ function press(key, event) {
   if (!state || state.preparing) return;
   if (key === "?") return openHelp();
   if (key === "Escape") return grid.open ? grid.close() : void show("label");
+  if (screen.wanted?.search && key.length === 1) {
+    screen.wanted.typed = (screen.wanted.typed ?? "") + key; // the field is on its way
+    return;
+  }
   if (key === "/" && !grid.open && !keyed(key, event)) return void show("review", { search: true });
   if (screen.name !== "label") {
     const to = { m: "map", v: "review", e: "export" }[key];
