@@ -24,6 +24,7 @@ export function mountReview(container, host, wanted) {
   const review = new Review(container, host);
   if (wanted?.search) review.filters.search(wanted.typed);
   else if (wanted) review.entering = true;
+  if (wanted?.entered) review.enter();
   return {
     update: (state) => review.update(state),
     close: () => review.close(),
@@ -68,7 +69,7 @@ class Review {
     this.classes = make("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
     this.clearing = button({}, make("kbd", {}, "⌫"), " Clear label");
     this.opening = button({}, make("kbd", {}, "Enter"), " Open");
-    this.more = button({}, make("kbd", {}, "l"), " More like this");
+    this.more = button({}, make("kbd", {}, "l"), " Like this");
     this.container.tabIndex = -1;
     this.container.replaceChildren(make("div", { className: "review" },
       this.filters.root,

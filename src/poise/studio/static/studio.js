@@ -11,7 +11,7 @@ const POLL = 300;
 const SEEN_HELP = "poise-seen-help";
 const NAME = "poise-name";
 const ALONE = "poise-duplicates-alone"; // kept while near-duplicates get no answer of their own
-const OWN_KEYS = new Set([..."usxngamveld/?"]);
+const OWN_KEYS = new Set([..."usxngamve/?"]); // d and l may be those of a class: their buttons stay
 
 let state = null;
 let ahead = null; // what follows each answer to the question on the screen
@@ -380,8 +380,10 @@ function press(key, event) {
   if (!state || state.preparing) return;
   if (key === "?") return openHelp();
   if (key === "Escape") return grid.open ? grid.close() : void show("label");
-  if (screen.wanted?.search && key.length === 1) {
-    screen.wanted.typed = (screen.wanted.typed ?? "") + key; // the field is on its way
+  const { wanted } = screen; // until the screen is there
+  if (wanted?.search) {
+    if (key.length === 1) wanted.typed = (wanted.typed ?? "") + key;
+    wanted.entered ||= key === "Enter";
     return;
   }
   if (key === "/" && !grid.open && !keyed(key, event)) return void show("review", { search: true });
