@@ -36,7 +36,7 @@ from poise.studio.store import EventStore
 DIGITS = "1234567890"
 #: Keys for many classes: the digits, which classes get first, and what the page does not use.
 KEYS = DIGITS + "".join(
-    key for key in string.ascii_letters + string.punctuation if key not in "usxngamve?+"
+    key for key in string.ascii_letters + string.punctuation if key not in "usxngamve/?+"
 )
 #: Classes of the part with many, and the goal for 95 of 100 answers in seconds.
 MANY, GOAL = 77, 0.050

@@ -12,9 +12,10 @@ from poise.studio.project import Project
 from poise.studio.store import EventStore
 
 
-def make_project(folder, n=60, seed=0, known=None, **options):
+def make_project(folder, n=60, seed=0, known=None, X=None, **options):
     rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(c, 0.4, (n // 2, 2)) for c in (0.0, 3.0)])
+    if X is None:
+        X = np.concatenate([rng.normal(c, 0.4, (n // 2, 2)) for c in (0.0, 3.0)])
     ids = tuple(f"item{i}" for i in range(n))
     catalogue = replace(Catalogue("crowds", "vector", ids, X), known=known or {})
     graph = poise.knn_graph(X, k=8)

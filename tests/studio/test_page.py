@@ -531,7 +531,8 @@ def test_hostile_words_are_shown_as_words(start, visits, tmp_path, make):
     page.keyboard.type(HOSTILE[2])
     page.keyboard.press("Enter")
     shown(page, item)
-    until(lambda: len(studio.labels()) == 3)
+    # Texts that differ in a number alone get one answer together.
+    until(lambda: len(set(studio.labels().values())) == 3)
     assert list(studio.project.state.classes) == HOSTILE[:3]
     assert page.locator(".class .name").all_text_contents() == HOSTILE[:3]
     page.wait_for_selector("#guess b")

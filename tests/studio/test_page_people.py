@@ -162,7 +162,7 @@ def test_a_question_answered_in_review_elsewhere_is_not_asked(studio, visits):
     item = shown(old)
     assert shown(new) == item
     new.keyboard.press("v")
-    new.get_by_label("Search in source").fill(
+    new.get_by_label("Search texts and names").fill(
         studio.project.catalogue.sources[studio.project.index[item]]
     )
     new.locator(f'#review[data-ready] .row[data-item="{item}"]').click()

@@ -375,10 +375,10 @@ def test_review_filters_and_sorts(page, studio):
     same = [item for item in items if studio.kind(item) == KINDS[0]]
     until(lambda: set(same) <= set(rows(page)) and not (set(items) - set(same)) & set(rows(page)))
     page.get_by_label("Class", exact=True).select_option("")
-    page.get_by_label("Search in source").fill("BEAM-0")
+    page.get_by_label("Search texts and names").fill("BEAM-0")
     reads(page, "#review .count", "10 items")
     assert {studio.kind(item) for item in rows(page)} == {KINDS[2]}
-    page.get_by_label("Search in source").fill("")
+    page.get_by_label("Search texts and names").fill("")
     reads(page, "#review .count", "60 items")
     page.get_by_label("Order").select_option("confidence")
     predictions = studio.project.predictions().result()

@@ -33,8 +33,9 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 #: What a person can take back.
 UNDOABLE = frozenset({"label", "clear", "skip", "unsure"})
-#: How a label came about: by a person, or from a file.
-BY_PERSON = frozenset({"question", "audit", "grid", "map", "review"})
+#: How a label came about: by a person, or from a file. "duplicates": the answer to a question, for
+#: the item that was asked, the first, and for those that are almost the same.
+BY_PERSON = frozenset({"question", "audit", "duplicates", "grid", "map", "review"})
 FROM_FILE = frozenset({"import", "source"})
 #: Why an item is asked about: chosen by the model, at random, or to look at it again.
 PURPOSES = frozenset({"question", "audit", "again"})

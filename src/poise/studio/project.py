@@ -17,9 +17,11 @@ from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER, Asker, Setup, fulfil
 from poise.studio.catalogue import Catalogue
 from poise.studio.events import BY_PERSON, Event
+from poise.studio.finding import Finder
 from poise.studio.layout import eigenmaps, principal_plane
 from poise.studio.predictions import Predictions, predict
 from poise.studio.question import NEW_CLASS, Features, Question
+from poise.studio.search import TextIndex
 from poise.studio.settings import DEFAULTS
 from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
@@ -57,6 +59,7 @@ class Project:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.patience = store, patience
         self.index = catalogue.index
+        self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)
         self.asker = Asker(graph, features, self._setup())
         self._lock = threading.RLock()
@@ -229,6 +232,26 @@ class Project:
                 )
             return self._kept[name][1]
 
+    def words(self) -> "Future[TextIndex]":
+        """The words of all items, to be searched; from the first call on."""
+        with self._lock:
+            if "words" not in self._kept:
+                self._kept["words"] = 0, in_background(self.finder.index)
+            return self._kept["words"][1]
+
+    def duplicates(self, item: str, annotator: str = "") -> list[str]:
+        """Near-duplicates of an item that wait for a label and are nobody else's question.
+
+        None where several people are to say something about each item.
+        """
+        state, ids = self.state, self.catalogue.ids
+        if state.settings["overlap"] > 1:
+            return []
+        busy = {held.item for who, held in state.open.items() if who != annotator}
+        aside = (state.labels, state.unsure, busy)
+        found = [ids[node] for node in self.finder.duplicates(self.index[item])]
+        return [other for other in found if not any(other in group for group in aside)]
+
     def has_layout(self, name: str) -> bool:
         """Whether a layout is there; does not begin one."""
         return name in self._kept and self._kept[name][1].done()
@@ -237,6 +260,8 @@ class Project:
         """Let go of the log and end the threads; predictions on the way are nobody's."""
         self.asker.close()
         self.store.close()
+        if "words" in self._kept:
+            self._kept["words"][1].add_done_callback(_close)
 
     # How --------------------------------------------------------------------------------------
 
@@ -283,9 +308,10 @@ class Project:
             if event.kind != "label" or via not in BY_PERSON:
                 continue
             wrong = event.data.get("guess") != event.data["label"]
-            for item in event.items:
+            for place, item in enumerate(event.items):
                 if item in self.index and item in self.state.labels:
-                    found[self.index[item]] = wrong and via in ("question", "audit")
+                    expected = via in ("question", "audit") or (via == "duplicates" and place == 0)
+                    found[self.index[item]] = wrong and expected
         return found
 
     def _labels(self) -> dict[int, str]:
@@ -423,6 +449,11 @@ def _begun(store: EventStore) -> State:
     value = DEFAULTS["acquisition"]
     (written,) = store.append(Event("setting", {"name": "acquisition", "value": value}))
     return apply(state, written, store.events)
+
+
+def _close(future: "Future[TextIndex]") -> None:
+    if future.exception() is None:
+        future.result().close()
 
 
 def in_background(work: Callable[[], T]) -> "Future[T]":

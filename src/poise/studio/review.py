@@ -28,6 +28,7 @@ class Wanted:
     high: float = 1.0
     sort: str = "order"
     text: str = ""
+    like: str = ""
     offset: int = 0
     limit: int = 100
 
@@ -41,7 +42,8 @@ class Wanted:
                 float(query.get("from", 0)),
                 float(query.get("to", 1)),
                 query.get("sort", "order"),
-                query.get("text", "").lower(),
+                query.get("text", "").strip(),
+                query.get("like", ""),
                 int(query.get("offset", 0)),
                 int(query.get("limit", 100)),
             )
@@ -61,7 +63,13 @@ def review(
     predictions: Predictions | None,
     suspicion: Mapping[str, float] | None,
 ) -> dict[str, Any]:
-    """One page of the table. `suspicion` None: not known yet."""
+    """One page of the table. `suspicion` None: not known yet.
+
+    What is searched comes in the order of the words' fit, what is like an item by its distance,
+    unless another order is wanted.
+    """
+    if wanted.like and wanted.like not in project.index:
+        raise InputError(f"there is no item {wanted.like[:60]!r}: the source may have changed")
     state, catalogue = project.state, project.catalogue
     against = suspicion or {}
     chosen = _chosen(project, state, wanted, predictions, against)
@@ -86,7 +94,8 @@ def review(
                 "version": state.version.get(item, 0),
             }
         )
-    return {"total": len(chosen), "rows": rows, "judged": suspicion is not None}
+    like = catalogue.sources[project.index[wanted.like]] if wanted.like else None
+    return {"total": len(chosen), "rows": rows, "judged": suspicion is not None, "like": like}
 
 
 def _standing(state: State, item: str, known: bool) -> str:
@@ -137,8 +146,13 @@ def _chosen(
         keep &= same
     found = np.flatnonzero(keep)
     if wanted.text:
-        names = project.catalogue.sources
-        found = np.array([i for i in found if wanted.text in names[i].lower()], dtype=np.int64)
+        fitting = project.words().result().find(wanted.text)
+        found = fitting[keep[fitting]]
+    if wanted.like:
+        also = np.zeros(n, dtype=bool)
+        also[found] = True
+        order = project.finder.like(index[wanted.like])
+        found = order[also[order]]
     return _sorted(project, state, found, wanted, predictions, against)
 
 

@@ -211,11 +211,19 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
 
     def table(project: Project, request: Request, _: Any) -> Any:
         wanted = Wanted.of(request.query_params)
-        future, against = project.predictions(), project.suspicion()
+        future, against, words = project.predictions(), project.suspicion(), project.words()
         needs = wanted.sort == "suspicion" or wanted.show == "suspicious"
-        wait((future,), SOON)
+        # Whoever types or looks for something alike waits for no prediction.
+        finding = bool(wanted.text or wanted.like)
+        if wanted.text:
+            wait([words], SOON)
+            if not words.done():
+                return _preparing(words="The texts are being read for the search.")
+        elif not wanted.like:
+            wait([future], SOON)
         predictions = future.result() if future.done() else project.newest
-        if (predictions is None and not future.done()) or (needs and not against.done()):
+        missing = predictions is None and not future.done() and not finding
+        if missing or (needs and not against.done()):
             return _preparing()
         known = against.result() if against.done() else None
         return review(project, wanted, predictions, known)
@@ -336,8 +344,8 @@ def _place(project: Project, index: object) -> int:
     return number
 
 
-def _preparing() -> Response:
-    return JSONResponse({"preparing": True}, status_code=202)
+def _preparing(**more: str) -> Response:
+    return JSONResponse({"preparing": True} | more, status_code=202)
 
 
 def _static(name: str) -> Response:

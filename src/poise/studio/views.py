@@ -86,6 +86,12 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
             {"item": ids[node], "version": state.version.get(ids[node], 0)}
             for node in question.alike
         ],
+        "duplicates": [
+            {"item": other, "version": state.version.get(other, 0)}
+            for other in project.duplicates(item, annotator)
+        ]
+        if given is None and purpose != "audit"
+        else [],
     }
 
 
@@ -120,7 +126,8 @@ def history(project: Project, annotator: str) -> dict[str, Any]:
     """What this person has answered, oldest first: each item once, at its last answer."""
     items: dict[str, str] = {}
     for event in project.state.done:
-        if event.annotator == annotator and len(event.items) == 1:
+        asked = len(event.items) == 1 or event.data.get("via") == "duplicates"
+        if event.annotator == annotator and asked:
             items.pop(event.items[0], None)
             items[event.items[0]] = event.kind
     return {"items": list(items)[-BACK:]}

@@ -55,10 +55,10 @@ export class Grid {
       this.tiles[this.at].focus();
     } else if (key === " ") {
       if (document.activeElement !== this.tiles[this.at]) this.toggle(this.at); // else the button does
-    } else if (key === "g") {
+    } else if (key === "g" || key === "d") {
       this.close();
     } else {
-      return ["s", "x", "a", "m", "v", "e"].includes(key);
+      return ["s", "x", "a", "m", "v", "e", "l", "/"].includes(key);
     }
     return true;
   }

@@ -17,7 +17,7 @@ const SORT = {
   time: "Latest label first",
 };
 // In milliseconds: letters typed faster are one search.
-const TYPING = 200;
+const TYPING = 120;
 
 // Which items, in which order; `changed` comes after every change.
 export class Filters {
@@ -29,15 +29,16 @@ export class Filters {
       from: share("Confidence from, in per cent"),
       to: share("Confidence to, in per cent"),
       sort: choice("Order", SORT),
-      text: make("input", { type: "search", placeholder: "Search", "aria-label": "Search in source" }),
+      text: make("input", { type: "search", placeholder: "Search texts and names", "aria-label": "Search texts and names", maxLength: 1000 }),
     };
     const { from, to, sort, text } = this.fields;
     const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
     const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
     this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
+    this.like = button({ className: "chip", hidden: true });
     this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
     this.root = make("div", { className: "filters" },
-      make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips), rest,
+      make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like), rest,
       make("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
     this.listen();
     this.show();
@@ -49,9 +50,23 @@ export class Filters {
       this.fields[name].addEventListener("change", () => this.set({ [name]: this.fields[name].value }));
     }
     for (const name of ["from", "to", "text"]) this.fields[name].addEventListener("input", () => this.typed());
-    this.more.addEventListener("click", () => {
-      this.more.setAttribute("aria-expanded", this.root.classList.toggle("open"));
-    });
+    this.like.addEventListener("click", () => this.set({ like: "" }));
+    this.more.addEventListener("click", () => this.open(!this.root.classList.contains("open")));
+  }
+
+  open(is) {
+    this.root.classList.toggle("open", is);
+    this.more.setAttribute("aria-expanded", is);
+  }
+
+  // `typed`: what was typed before the field was there.
+  search(typed) {
+    this.open(true);
+    this.fields.text.focus();
+    this.fields.text.select();
+    if (!typed) return;
+    this.fields.text.value = typed;
+    this.typed();
   }
 
   set(change) {
@@ -68,20 +83,38 @@ export class Filters {
   typed() {
     clearTimeout(this.typing);
     const share = ({ value }, empty) => (value === "" ? empty : clamp(Number(value) / 100, 0, 1));
-    this.typing = setTimeout(() => {
+    this.late = () => {
+      this.late = null;
       const { from, to, text } = this.fields;
       this.set({ from: share(from, 0), to: share(to, 1), text: text.value.trim() });
-    }, TYPING);
+    };
+    this.typing = setTimeout(() => this.late?.(), TYPING);
+  }
+
+  // What was typed counts now.
+  settle() {
+    clearTimeout(this.typing);
+    this.late?.();
   }
 
   show() {
-    const { show, from, to } = this.values;
+    const { show, from, to, text, like } = this.values;
+    this.fields.sort.options[0].textContent = like ? "Nearest first" : text ? "Best fit first" : SORT.order;
+    this.like.hidden = !like;
     for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
     const shown = { ...this.values, from: Math.round(100 * from), to: Math.round(100 * to) };
     for (const [name, field] of Object.entries(this.fields)) {
       // Nobody's typing is overwritten, except by emptying.
       if (field !== document.activeElement || shown[name] === "") field.value = shown[name];
     }
+  }
+
+  showLike(name) {
+    const words = `Like ${name ?? "this item"}`;
+    this.like.replaceChildren(make("span", { className: "name" }, words), make("span", { "aria-hidden": "true" }, " ✕"));
+    this.like.title = `${words}: click to see all items again`;
+    this.like.setAttribute("aria-label", `${words}. Remove`);
+    this.like.setAttribute("aria-pressed", "true");
   }
 
   showClasses(names) {
@@ -91,7 +124,7 @@ export class Filters {
   }
 
   get narrowed() {
-    return ["class", "from", "to", "text"].some((name) => this.values[name] !== EVERYTHING[name]);
+    return ["class", "from", "to", "text", "like"].some((name) => this.values[name] !== EVERYTHING[name]);
   }
 
   close() {

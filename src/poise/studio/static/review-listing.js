@@ -3,7 +3,7 @@
 export const PAGE = 100;
 const HELD = 100;
 const POLL = 500;
-export const EVERYTHING = { show: "all", class: "", from: 0, to: 1, sort: "order", text: "" };
+export const EVERYTHING = { show: "all", class: "", from: 0, to: 1, sort: "order", text: "", like: "" };
 
 export const pageOf = (index) => Math.floor(index / PAGE);
 
@@ -26,7 +26,7 @@ export class Listing {
   }
 
   address(page) {
-    const { show, sort, from, to, text } = this.filters;
+    const { show, sort, from, to, text, like } = this.filters;
     const query = new URLSearchParams({ offset: page * PAGE, limit: PAGE, show, sort });
     if (this.filters.class) query.set("class", this.filters.class);
     if (from > 0 || to < 1) {
@@ -34,6 +34,7 @@ export class Listing {
       query.set("to", Math.max(from, to));
     }
     if (text) query.set("text", text);
+    if (like) query.set("like", like);
     return `/api/review?${query}`;
   }
 
@@ -43,7 +44,7 @@ export class Listing {
       const found = await this.get(this.address(page));
       if (turn !== this.turn) return null;
       if (!found.preparing) return found;
-      this.preparing();
+      this.preparing(found.words);
       await new Promise((done) => setTimeout(done, POLL));
     }
   }
@@ -77,8 +78,9 @@ export class Listing {
     return true;
   }
 
-  hold(page, { rows, total }) {
+  hold(page, { rows, total, like }) {
     this.total = total;
+    this.like = like;
     this.pages.set(page, rows.map((row) => this.asCorrected(row)));
     if (this.pages.size > HELD) {
       const away = (other) => Math.abs(other - page);

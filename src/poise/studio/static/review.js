@@ -18,9 +18,18 @@ const REST = 60;
 // Where the person was, for when they come back from the label screen.
 let remembered = { filters: EVERYTHING, tiles: false, top: 0 };
 
-export function mountReview(container, host) {
+// With `wanted.search` it begins at the search field, with `wanted.like` at what is like that item.
+export function mountReview(container, host, wanted) {
+  if (wanted) remembered = { filters: { ...EVERYTHING, like: wanted.like ?? "" }, tiles: host.kind() !== "text", top: 0 };
   const review = new Review(container, host);
-  return { update: (state) => review.update(state), close: () => review.close() };
+  if (wanted?.search) review.filters.search(wanted.typed);
+  else if (wanted) review.entering = true;
+  if (wanted?.entered) review.enter();
+  return {
+    update: (state) => review.update(state),
+    close: () => review.close(),
+    want: ({ search, like }) => (search ? review.filters.search() : review.showLike(like)),
+  };
 }
 
 class Review {
@@ -30,7 +39,7 @@ class Review {
     this.contents = new Map(); // item -> element, null while it is fetched
     this.selected = new Map(); // item -> its place and row
     this.build();
-    this.listing = new Listing((path) => host.get(path), () => this.tell("The model is computing."));
+    this.listing = new Listing((path) => host.get(path), (words) => this.tell(words ?? "The model is computing."));
     this.wall = new Wall(this.list, this.head, this.space, {
       total: () => this.listing.total,
       dress: (node, index) => this.dress(node, index),
@@ -60,12 +69,13 @@ class Review {
     this.classes = make("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
     this.clearing = button({}, make("kbd", {}, "⌫"), " Clear label");
     this.opening = button({}, make("kbd", {}, "Enter"), " Open");
+    this.more = button({}, make("kbd", {}, "l"), " Like this");
     this.container.tabIndex = -1;
     this.container.replaceChildren(make("div", { className: "review" },
       this.filters.root,
       this.trouble,
       make("div", { className: "frame" }, this.list, this.empty, this.note),
-      make("div", { className: "bar" }, this.count, this.classes, this.clearing, this.opening)));
+      make("div", { className: "bar" }, this.count, this.classes, this.more, this.clearing, this.opening)));
   }
 
   listen() {
@@ -82,6 +92,7 @@ class Review {
     on(this.space, "dblclick", () => this.open());
     on(this.clearing, "click", () => this.correct(null));
     on(this.opening, "click", () => this.open());
+    on(this.more, "click", () => this.showLike());
     this.views.forEach((view, place) => on(view, "click", () => this.showAs(place === 1)));
     this.resizing = new ResizeObserver(() => this.wall.reshape(this.wall.tiles));
     this.resizing.observe(this.list);
@@ -154,7 +165,10 @@ class Review {
     this.wall.measure();
     this.wall.moveTo(anew ? this.starting : this.wall.top);
     this.starting = 0;
+    this.filters.showLike(this.listing.like);
     this.showEmpty();
+    if (this.entering && this.listing.total) this.choose(0);
+    this.entering = false;
     this.container.dataset.ready = "yes";
   }
 
@@ -242,7 +256,23 @@ class Review {
   keyInField(key, field) {
     if (field !== this.filters.fields.text) return null;
     if (key === "Escape" && field.value) return () => this.filters.set({ text: "" });
-    return key === "Enter" || key === "ArrowDown" ? () => this.list.focus() : null;
+    return key === "Enter" || key === "ArrowDown" ? () => this.enter() : null;
+  }
+
+  // From the search field to the first of what it finds.
+  enter() {
+    this.filters.settle();
+    this.list.focus();
+    this.entering = Boolean(this.reloading);
+    if (!this.entering && this.listing.total && this.cursor < 0) this.choose(0);
+  }
+
+  // What is like the item at the cursor, or like another.
+  showLike(item = this.adrift || this.cursor < 0 ? null : this.cursorItem) {
+    if (!item) return this.host.say("Nothing is selected. Click an item, or walk to it.");
+    this.list.focus();
+    this.entering = true;
+    return this.filters.set({ ...EVERYTHING, like: item });
   }
 
   keyInList(event, control) {
@@ -256,7 +286,9 @@ class Review {
     if (key === " ") return () => this.toggle(this.cursor);
     if (key === "Backspace" || key === "Delete") return () => event.repeat || this.correct(null);
     const chosen = this.host.classes().find((one) => one.key && one.key === key);
-    return chosen ? () => event.repeat || this.correct(chosen.name) : null;
+    if (chosen) return () => event.repeat || this.correct(chosen.name);
+    const own = { l: () => this.showLike(), u: () => this.host.undo(), "/": () => this.filters.search() }[key];
+    return own ? () => event.repeat || own() : null;
   }
 
   walk(step, extend) {
@@ -384,7 +416,7 @@ class Review {
     const { size } = this.selected;
     const words = `${items(this.listing.total)}${size ? ` · ${number.format(size)} selected` : ""}`;
     if (this.count.textContent !== words) this.count.textContent = words;
-    for (const one of [...this.classes.children, this.clearing, this.opening]) one.disabled = !size;
+    for (const one of [...this.classes.children, this.more, this.clearing, this.opening]) one.disabled = !size;
   }
 
   showEmpty() {

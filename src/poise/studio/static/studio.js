@@ -10,7 +10,8 @@ import { at, colourName, count, percent, showClasses, showPreparing, showProgres
 const POLL = 300;
 const SEEN_HELP = "poise-seen-help";
 const NAME = "poise-name";
-const OWN_KEYS = new Set([..."usxngamve?"]);
+const ALONE = "poise-duplicates-alone"; // kept while near-duplicates get no answer of their own
+const OWN_KEYS = new Set([..."usxngamve/?"]); // d and l may be those of a class: their buttons stay
 
 let state = null;
 let ahead = null; // what follows each answer to the question on the screen
@@ -44,11 +45,19 @@ function meant(event) {
 function answer(label, asked = state?.question) {
   if (!asked) return;
   say("");
-  const data = { items: [asked.item], label, via: asked.purpose === "audit" ? "audit" : "question" };
+  const others = together(asked);
+  const items = [asked, ...others];
+  const via = asked.purpose === "audit" ? "audit" : others.length ? "duplicates" : "question";
+  const data = { items: items.map((one) => one.item), label, via };
   if (asked.guess) data.guess = asked.guess;
   if (asked.guess && asked.confidence !== null) data.confidence = asked.confidence;
-  record("label", data, { [asked.item]: asked.version });
-  if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label);
+  record("label", data, versionsOf(items));
+  if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label, items.length);
+}
+
+// The near-duplicates that get the answer too.
+function together(asked) {
+  return at("duplicates-too").checked ? asked.duplicates ?? [] : [];
 }
 
 const used = (label) => state.classes.some((one) => one.name === label && one.count);
@@ -63,13 +72,13 @@ function aside(kind) {
 
 // To the next question before the server has answered, if it is known. What follows an audit is
 // not, nor with several people: another may have got it by now.
-function moveOn(foreseen, label) {
+function moveOn(foreseen, label, n = 1) {
   const known = ahead?.item === state.question.item && state.question.purpose !== "audit" && !state.names;
   const next = known ? foreseen ?? ahead.queue[0] : null;
   before = state.question;
-  state.answers += label ? 1 : 0;
+  state.answers += label ? n : 0;
   state.undoable = true;
-  for (const one of state.classes) if (one.name === label) one.count += 1;
+  for (const one of state.classes) if (one.name === label) one.count += n;
   const queue = ahead?.queue.slice(1) ?? [];
   ahead = next ? { item: next.item, answers: {}, queue } : null;
   state.question = next ?? null;
@@ -138,8 +147,9 @@ const said = {
   done(response, entry) {
     if (response.undone) {
       const { kind, data } = response.undone;
-      announce(`Undone: ${kind === "label" ? data.label : kind}`);
-      say(`Undone: ${kind === "label" ? `“${data.label}”` : kind}. Here it is again.`);
+      const many = data.items.length > 1 ? ` of ${count(data.items.length)} items` : "";
+      announce(`Undone: ${kind === "label" ? data.label : kind}${many}`);
+      say(`Undone: ${kind === "label" ? `“${data.label}”` : kind}${many}. Here it is again.`);
       before = null;
     }
     if (outbox.length) return;
@@ -247,6 +257,7 @@ function showQuestion() {
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
   document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
   at("purpose").textContent = question?.purpose === "audit" ? `Audit: ${auditing + 1} to go` : question?.label ? "An earlier answer" : "";
+  showDuplicates(question);
   showGuess(question);
   showItem(question);
   // What is not needed for the next answer waits until the item is painted.
@@ -256,6 +267,12 @@ function showQuestion() {
     showSettings(state, (name, value) => record("setting", { name, value }));
     showSmallMap(state);
   }));
+}
+
+function showDuplicates(question) {
+  const n = question?.duplicates?.length ?? 0;
+  at("duplicates").hidden = !n;
+  at("duplicates-count").textContent = `and ${n} near-duplicate${n === 1 ? "" : "s"}`;
 }
 
 function showGuess(question) {
@@ -325,6 +342,8 @@ const host = {
   },
   content: (item, kind) => content(item, kind ?? state.kind, 160),
   classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(colourName(i)).trim() })),
+  kind: () => state.kind,
+  undo,
   open: async (item) => { await show("label"); await lookAt(item); },
   label: (items, label, via = "map", versions = {}) => written("label", { items, label, via }, versions),
   clear: (items, versions = {}) => written("clear", { items }, versions),
@@ -332,10 +351,14 @@ const host = {
   say: (words) => { at("saved").textContent = words; },
 };
 
-async function show(name) {
-  if (screen.name === name) return;
+// `wanted`: what a screen shall show first.
+async function show(name, wanted) {
+  if (screen.name === name) {
+    if (wanted) screen.want?.(wanted);
+    return;
+  }
   screen.close();
-  screen = { name, close() {}, update() {} };
+  screen = { name, wanted, close() {}, update() {} };
   document.body.dataset.screen = name;
   for (const button of document.querySelectorAll("nav [data-screen]")) {
     button.toggleAttribute("aria-current", button.dataset.screen === name);
@@ -344,22 +367,32 @@ async function show(name) {
   const mount = name === "map" ? (await import("./map.js")).mountMap
     : name === "review" ? (await import("./review.js")).mountReview : (await import("./export.js")).mountExport;
   if (screen.name !== name) return;
-  screen = { name, ...mount(at(name), host) };
+  screen = { name, ...mount(at(name), host, wanted) };
   screen.update(state);
 }
 
 // ---- Keys -------------------------------------------------------------------------------------
 
+// The class whose key was pressed; a button is no key.
+const keyed = (key, event) => event && screen.name === "label" && state.classes.find((one) => one.key === key);
+
 function press(key, event) {
   if (!state || state.preparing) return;
   if (key === "?") return openHelp();
   if (key === "Escape") return grid.open ? grid.close() : void show("label");
+  const { wanted } = screen; // until the screen is there
+  if (wanted?.search) {
+    if (key.length === 1) wanted.typed = (wanted.typed ?? "") + key;
+    wanted.entered ||= key === "Enter";
+    return;
+  }
+  if (key === "/" && !grid.open && !keyed(key, event)) return void show("review", { search: true });
   if (screen.name !== "label") {
     const to = { m: "map", v: "review", e: "export" }[key];
     if (to && screen.name === "map") show(to);
     return;
   }
-  const chosen = state.classes.find((one) => one.key === key);
+  const chosen = keyed(key, event);
   if (grid.open && !chosen && grid.press(key)) return;
   if (chosen) return grid.open ? grid.label(chosen.name) : answer(chosen.name, meant(event));
   switch (key) {
@@ -376,6 +409,10 @@ function press(key, event) {
       if (state.question && !state.question.alike.length) say("Nothing alike is known yet: press g again in a moment.");
       grid.show(state.question?.alike ?? [], state.kind);
       break;
+    case "d":
+      if (state.question?.duplicates?.length) grid.show([state.question, ...state.question.duplicates], state.kind);
+      break;
+    case "l": if (state.question) show("review", { like: state.question.item }); break;
     case "n":
       at("name").value = "";
       at("name-dialog").returnValue = ""; // Esc does not empty it in every browser
@@ -398,7 +435,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
   if (event.key.startsWith("Arrow") && event.target.closest("[type=range]")) return;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (event.key === "n") event.preventDefault(); // not into the field that opens
+  if (event.key === "n" || event.key === "/") event.preventDefault(); // not into the field that opens
   press(event.key, event);
 });
 for (const button of document.querySelectorAll("[data-key]")) {
@@ -407,6 +444,11 @@ for (const button of document.querySelectorAll("[data-key]")) {
 for (const button of document.querySelectorAll("nav [data-screen]")) {
   button.addEventListener("click", () => { if (state && !state.preparing) show(button.dataset.screen); });
 }
+at("duplicates-too").checked = localStorage.getItem(ALONE) === null;
+at("duplicates-too").addEventListener("change", () => {
+  if (at("duplicates-too").checked) localStorage.removeItem(ALONE);
+  else localStorage.setItem(ALONE, "yes");
+});
 at("new-class").addEventListener("click", () => press("n"));
 at("help-button").addEventListener("click", () => openHelp());
 at("settings").addEventListener("toggle", () => showSettings(state, (name, value) => record("setting", { name, value })));

@@ -1,0 +1,59 @@
+"""Items found by words or by likeness, for one project; all methods may be called by any thread."""
+
+import threading
+from collections import OrderedDict
+from functools import cached_property
+
+from poise import Graph
+from poise.data.embeddings.items import Images
+from poise.linalg.status import Ints
+from poise.studio.catalogue import Catalogue
+from poise.studio.likeness import by_distance, near_duplicates, near_threshold
+from poise.studio.question import ALIKE, Features
+from poise.studio.search import TextIndex
+
+#: Orders by distance that are kept, so that the next page of a list costs nothing.
+KEPT = 8
+
+
+class Finder:
+    """Searches the items of a catalogue.
+
+    Parameters
+    ----------
+    features : (n, d) what the neighbours of the graph were found by
+    """
+
+    def __init__(self, catalogue: Catalogue, features: Features, graph: Graph) -> None:
+        self.catalogue, self.features, self.graph = catalogue, features, graph
+        self._lock = threading.Lock()
+        self._orders: OrderedDict[int, Ints] = OrderedDict()
+
+    def index(self) -> TextIndex:
+        """The words of all items; takes some seconds if they are long."""
+        names, items = self.catalogue.sources, self.catalogue.items
+        if self.catalogue.kind != "text" or isinstance(items, Images):
+            return TextIndex(names, ("" for _ in names))
+        return TextIndex(names, map(str, items))
+
+    def like(self, node: int) -> Ints:
+        """All items, the nearest to a given one first."""
+        with self._lock:
+            if node in self._orders:
+                self._orders.move_to_end(node)
+                return self._orders[node]
+        order = by_distance(self.graph, self.features, node)
+        with self._lock:
+            self._orders[node] = order
+            while len(self._orders) > KEPT:
+                self._orders.popitem(last=False)
+        return order
+
+    def duplicates(self, node: int) -> list[int]:
+        """Near-duplicates of an item; no more than a grid shows, this one included."""
+        found = near_duplicates(self.graph, self.features, node, self._threshold)
+        return found[: ALIKE - 1]
+
+    @cached_property
+    def _threshold(self) -> float:
+        return near_threshold(self.graph, self.features)
