@@ -32,6 +32,9 @@ FORMAT = 1
 #: Images that the network sees at once: larger batches leave the processor's cache.
 BATCH = 8
 
+#: Smooth where small images are enlarged: sharper ways show the network edges that are not there.
+RESIZING = "BILINEAR"
+
 Rows = npt.NDArray[np.float32]
 #: Places of items, and their rows.
 Batch = tuple[npt.NDArray[np.int64], Rows]
@@ -119,7 +122,7 @@ class Photo:
             image = np.round(images[i] * 255).astype(np.uint8)
             image = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
             content = f"{image.shape}".encode() + image.tobytes()
-            return content, lambda: squared(library.fromarray(image), side, "RGB")
+            return content, lambda: squared(library.fromarray(image), side, "RGB", RESIZING)
 
         return load
 
@@ -131,7 +134,7 @@ class Photo:
 
             def pixels() -> Pixels:
                 with named(items.paths[i]):
-                    return square(content, side, "RGB", least=side)
+                    return square(content, side, "RGB", side, RESIZING)
 
             return content, pixels
 
