@@ -108,7 +108,9 @@ def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T])
         raise UnreadableError("it is damaged or cut short") from None
 
 
-def square(content: bytes, side: int, mode: str = "L", least: int | None = None) -> Pixels:
+def square(
+    content: bytes, side: int, mode: str = "L", least: int | None = None, way: str = "BICUBIC"
+) -> Pixels:
     """An image in side x side pixels, its proportions given up; what is transparent is white.
 
     Parameters
@@ -120,21 +122,24 @@ def square(content: bytes, side: int, mode: str = "L", least: int | None = None)
         "L", grey, or "RGB".
     least : int, optional
         Pixels a side that a JPEG is decoded to at least; twice `side`.
+    way : str
+        Of resizing, as Pillow calls it.
 
     Returns
     -------
     (side, side) or (side, side, 3) uint8
     """
     draft = (mode, 2 * side if least is None else least)
-    return decode(content, draft, lambda picture, _: squared(picture, side, mode))
+    return decode(content, draft, lambda picture, _: squared(picture, side, mode, way))
 
 
-def squared(picture: Any, side: int, mode: str) -> Pixels:
+def squared(picture: Any, side: int, mode: str, way: str = "BICUBIC") -> Pixels:
     """The same, of a picture that is decoded."""
+    resample = pillow().Resampling[way]
     if picture.mode == "RGBA":
         # Pillow weights colours by opacity when it resizes, so nothing invisible shines through.
-        return np.asarray(on_white(picture.resize((side, side))).convert(mode))
-    return np.asarray(picture.convert(mode).resize((side, side), reducing_gap=3.0))
+        return np.asarray(on_white(picture.resize((side, side), resample)).convert(mode))
+    return np.asarray(picture.convert(mode).resize((side, side), resample, reducing_gap=3.0))
 
 
 def on_white(picture: Any) -> Any:

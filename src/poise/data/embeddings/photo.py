@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data.embeddings import efficientnet
+from poise.data.embeddings.efficientnet import LITE0, Source
 from poise.data.embeddings.items import (
     Images,
     Items,
@@ -30,6 +31,9 @@ from poise.errors import DataError, InputError, PoiseError
 FORMAT = 1
 #: Images that the network sees at once: larger batches leave the processor's cache.
 BATCH = 8
+
+#: Smooth where small images are enlarged: sharper ways show the network edges that are not there.
+RESIZING = "BILINEAR"
 
 Rows = npt.NDArray[np.float32]
 #: Places of items, and their rows.
@@ -55,6 +59,8 @@ class Photo:
     height: int | None = None
     width: int | None = None
 
+    #: The weights, and the size of image that they were trained on.
+    source: ClassVar[Source] = LITE0
     #: Whether a row depends on its item alone.
     itemwise: ClassVar[bool] = True
     #: Numbers in a row.
@@ -62,7 +68,7 @@ class Photo:
 
     def fingerprint(self) -> str:
         """Of what a row depends on besides its image."""
-        source = efficientnet.LITE0
+        source = self.source
         return f"photo {FORMAT} {efficientnet.FORMAT} {source.side} {source.sha256}"
 
     def __call__(
@@ -88,8 +94,8 @@ class Photo:
         """
         if are_texts(items):
             raise InputError("photo is for images: use sentence or tfidf for texts")
-        load = _files(items) if isinstance(items, Images) else self._arrays(items)
-        run = _session()
+        load = self._files(items) if isinstance(items, Images) else self._arrays(items)
+        run = session(self.source)
 
         def encode(start: int) -> Batch:
             """All steps of a batch in one thread: no core waits for another."""
@@ -110,33 +116,32 @@ class Photo:
     def _arrays(self, items: Items) -> Load:
         images = as_images(items, "photo", self.height, self.width)
         library = pillow()
-        side = efficientnet.LITE0.side
+        side = self.source.side
 
         def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
             image = np.round(images[i] * 255).astype(np.uint8)
             image = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
             content = f"{image.shape}".encode() + image.tobytes()
-            return content, lambda: squared(library.fromarray(image), side, "RGB")
+            return content, lambda: squared(library.fromarray(image), side, "RGB", RESIZING)
+
+        return load
+
+    def _files(self, items: Images) -> Load:
+        side = self.source.side
+
+        def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
+            content = file_content(items.paths[i])
+
+            def pixels() -> Pixels:
+                with named(items.paths[i]):
+                    return square(content, side, "RGB", side, RESIZING)
+
+            return content, pixels
 
         return load
 
 
-def _files(items: Images) -> Load:
-    side = efficientnet.LITE0.side
-
-    def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
-        content = file_content(items.paths[i])
-
-        def pixels() -> Pixels:
-            with named(items.paths[i]):
-                return square(content, side, "RGB", least=side)
-
-        return content, pixels
-
-    return load
-
-
-def _session() -> Callable[[Pixels], Rows]:
+def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
     """What computes features, (n, 1280), of pixels, (n, 224, 224, 3), in the thread that asks."""
     runtime = extra("onnxruntime", "photo", "the embedding photo")
     options = runtime.SessionOptions()
@@ -146,7 +151,7 @@ def _session() -> Callable[[Pixels], Rows]:
     options.log_severity_level = 3
     try:
         session = runtime.InferenceSession(
-            efficientnet.network(), options, providers=["CPUExecutionProvider"]
+            efficientnet.network(source), options, providers=["CPUExecutionProvider"]
         )
     except PoiseError:
         raise
