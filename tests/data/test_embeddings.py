@@ -14,7 +14,7 @@ import tiny_models
 import poise
 from poise.cli.main import main
 from poise.data import folders
-from poise.data.embeddings import registry
+from poise.data.embeddings import registry, sentence
 from poise.errors import DataError, InputError, MissingExtraError, UnknownNameError
 
 TEXTS = ["a black cat sat", "the black cat slept", "stocks fell sharply", "stocks rose again"] * 5
@@ -124,6 +124,7 @@ class TestContract:
 @pytest.mark.parametrize("name", NEEDS)
 def test_what_it_needs_is_asked_for_in_one_line(name, monkeypatch):
     library, extra = NEEDS[name]
+    sentence._loaded.cache_clear()
     for module in [m for m in sys.modules if m.split(".")[0] == library]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, library, None)
