@@ -15,6 +15,7 @@ from poise.cli.demo import demo
 from poise.cli.embed import embed
 from poise.cli.export import export
 from poise.cli.label import label
+from poise.cli.predict import predict
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
 from poise.cli.theory import theory
@@ -43,7 +44,19 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (acquisitions, bench, dataset, demo, embed, export, label, reproduce, run, theory):
+for command in (
+    acquisitions,
+    bench,
+    dataset,
+    demo,
+    embed,
+    export,
+    label,
+    predict,
+    reproduce,
+    run,
+    theory,
+):
     cli.add_command(command)
 
 

@@ -36,27 +36,32 @@ def rows(project: Project, predictions: Predictions | None) -> list[Row]:
     return found
 
 
-def written(found: Sequence[Row], kind: str) -> bytes:
-    """Rows as a file of a format."""
+def written(found: Sequence[Sequence[Any]], kind: str, fields: Sequence[str] = FIELDS) -> bytes:
+    """Rows as a file of a format, with the names of their columns."""
     if kind == "csv":
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(FIELDS)
+        writer.writerow(fields)
         writer.writerows(["" if value is None else value for value in row] for row in found)
         return buffer.getvalue().encode("utf-8", "replace")
     if kind == "jsonl":
         lines = (
-            json.dumps(dict(zip(FIELDS, row, strict=True)), ensure_ascii=False) for row in found
+            json.dumps(dict(zip(fields, row, strict=True)), ensure_ascii=False) for row in found
         )
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     if kind == "parquet":
         arrow = extra("pyarrow", "parquet", "writing Parquet")
         parquet = extra("pyarrow.parquet", "parquet", "writing Parquet")
-        kinds = [arrow.string()] * 4 + [arrow.float64(), arrow.string()]
-        columns = list(zip(*found, strict=True)) or [()] * len(FIELDS)
+        known = {
+            "confidence": arrow.float64(),
+            "probability": arrow.float64(),
+            "near": arrow.bool_(),
+        }
+        kinds = [known.get(name, arrow.string()) for name in fields]
+        columns = list(zip(*found, strict=True)) or [()] * len(fields)
         table = arrow.table(
             [arrow.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)],
-            names=list(FIELDS),
+            names=list(fields),
         )
         sink = io.BytesIO()
         parquet.write_table(table, sink)

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from poise import Graph
+from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER, Asker, Setup, fulfil
@@ -215,6 +215,12 @@ class Project:
             )
 
         return self._computed("suspicion", begin)
+
+    def learner(self, graph: Graph) -> Learner:
+        """A learner that knows the labels so far, on this graph or another of the same items."""
+        with self._lock:
+            setup = self._setup()
+        return setup.learner(graph, 0)
 
     def layout(self, name: str) -> "Future[npt.NDArray[np.float32]]":
         """(n, 2) places of all items in the plane, from -1 to 1."""

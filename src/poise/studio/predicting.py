@@ -1,0 +1,110 @@
+"""What a labelled project says of new items, which are not added to it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Graph, embed, knn_graph
+from poise.data.embeddings.registry import embeddings
+from poise.errors import InputError
+from poise.studio.catalogue import Catalogue
+from poise.studio.predictions import UNSEEN, unseen
+from poise.studio.preparing import GIVEN
+from poise.studio.project import Project
+
+#: Columns of what is written. "near" says whether a label lies among the items that are like it.
+FIELDS = ("id", "source", "label", "probability", "near")
+
+Row = tuple[str, str, str, float | None, bool]
+Features = npt.NDArray[np.float32]
+
+
+def predict_new(
+    project: Project,
+    embedding: str,
+    new: Catalogue,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Row]:
+    """A row for each new item: its class, how likely that is right, and whether a label is near.
+
+    A new item gets the average of what is said of the items that are like it, its k nearest in the
+    project. Near means that one of these, or one of their neighbours, is labelled. A probability
+    is given once there is evidence for one, as in the app.
+
+    Parameters
+    ----------
+    embedding : that the project was made with
+    report : called with (done, total) while new items are embedded
+    """
+    if not project.state.labels:
+        raise InputError("nothing is labelled in this project yet: label some items first")
+    graph, X = _placed(project, embedding, new, report)
+    learner = project.learner(graph)
+    weights = graph.out_of_sample_weights(X)
+    probabilities = weights @ learner.probabilities
+    codes = probabilities.argmax(axis=1)
+    labelled = np.zeros(graph.n_nodes)
+    labelled[list(learner.labels)] = 1.0
+    near = (weights @ (labelled + (graph.weights @ labelled > 0)) > 0).tolist()
+    shown = learner.calibration.has_evidence and unseen(learner.labels) <= UNSEEN
+    sure = probabilities[np.arange(len(codes)), codes]
+    return [
+        (
+            item,
+            source,
+            str(learner.classes[code]),
+            round(min(float(share), 1.0), 4) if shown else None,
+            is_near,
+        )
+        for item, source, code, share, is_near in zip(
+            new.ids, new.sources, codes.tolist(), sure.tolist(), near, strict=True
+        )
+    ]
+
+
+def _placed(
+    project: Project, embedding: str, new: Catalogue, report: Callable[[int, int], None]
+) -> tuple[Graph, Features]:
+    """The project's graph, and the new items in the same features."""
+
+    def told(done: int, total: int, note: str) -> None:
+        report(done, total)
+
+    old = project.catalogue
+    if embedding == GIVEN:
+        if new.vectors is None:
+            raise InputError(
+                "this project compares items by vectors that were given: give those of the new "
+                "items too, with --vectors COLUMN or --features X.npy"
+            )
+        return project.graph, np.ascontiguousarray(new.vectors, dtype=np.float32)
+    if new.kind != old.kind:
+        raise InputError(
+            f"{new.name} holds items of kind {new.kind}, and the project's are {old.kind}: give "
+            "items of the same kind"
+        )
+    made: Any = embeddings.factory(embedding)
+    if embedding == "raw" or getattr(made, "itemwise", False):
+        return project.graph, embed(new.items, embedding, report=told)
+    # Fitted to all items, such as principal components: fitted again, to old and new together.
+    together = embed(_joined(old, new), embedding, cached=False, report=told)
+    X, X_new = together[: len(old)], together[len(old) :]
+    made_by = project.graph.construction
+    assert made_by is not None  # projects join neighbours themselves
+    return knn_graph(X, made_by.k or 1, metric=made_by.metric), X_new
+
+
+def _joined(old: Catalogue, new: Catalogue) -> Any:
+    """Items of both, in the form that embeddings of the pixels or of the texts want."""
+    if old.pixels is not None and new.pixels is not None:
+        return np.concatenate([old.pixels, new.pixels])
+    if old.kind == "text":
+        return [*old.items, *new.items]  # type: ignore[misc]
+    try:
+        return np.concatenate([np.asarray(old.items), np.asarray(new.items)])
+    except ValueError:
+        raise InputError(
+            f"items of {new.name} are of another size than the project's: give the same size"
+        ) from None

@@ -1,0 +1,100 @@
+"""``poise predict``: new items get the class of what is like them; the project stays as it is."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from poise.cli.main import main
+from poise.studio.events import Event
+from poise.studio.opening import Opening, Source
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return command
+
+
+def labelled(folder, source, truth, count=30, **options):
+    """A project with some right answers; they reach every class."""
+    project = Opening(Source(str(source), folder, **options)).open()
+    step = len(project.catalogue) // count | 1  # odd: the classes alternate
+    for place in range(0, len(project.catalogue), step):
+        name = truth(place)
+        if name not in project.state.classes:
+            project.record(Event("class", {"name": name}))
+        project.record(Event("label", {"items": [project.catalogue.ids[place]], "label": name}))
+    project.close()
+
+
+def crowd(rng, n, d=6):
+    """Two crowds of vectors, and which each is of."""
+    codes = np.arange(n) % 2
+    return (rng.normal(size=(n, d)) + 6 * codes[:, None]).astype(np.float32), codes
+
+
+@pytest.mark.parametrize("embedding", ["raw", "pca"])
+def test_vectors(tmp_path, run, embedding):
+    rng = np.random.default_rng(0)
+    X, codes = crowd(rng, 200)
+    new, right = crowd(rng, 50)
+    np.save(tmp_path / "old.npy", X)
+    np.save(tmp_path / "new.npy", new)
+    folder = tmp_path / "old.poise"
+    names = ("left", "right")
+    labelled(folder, tmp_path / "old.npy", lambda i: names[codes[i]], embedding=embedding)
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".db"}
+    code, out, _ = run("predict", folder, tmp_path / "new.npy", "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert "50 items, 50 with a label near" in out
+    with (tmp_path / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == [names[c] for c in right]
+    assert all(0.8 < float(row["probability"]) <= 1 for row in rows)
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".db"}
+    assert before == after
+
+
+def test_texts_that_are_like_nothing_labelled_say_so(tmp_path, run):
+    cats = [f"my cat number {i} sleeps on the warm sofa" for i in range(15)]
+    cars = [f"the engine of car {i} needs new oil and brakes" for i in range(15)]
+    table = tmp_path / "old.csv"
+    table.write_text("text\n" + "\n".join(cats + cars) + "\n")
+    new = tmp_path / "new.jsonl"
+    texts = ["a kitten naps on the couch", "the brakes of my car are worn"]
+    new.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    folder = tmp_path / "old.poise"
+    labelled(folder, table, lambda i: "cat" if i < 15 else "car", count=6)
+    code, _, err = run("predict", folder, new, "-o", tmp_path / "out.jsonl")
+    assert (code, err) == (0, "")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["label"] for row in rows] == ["cat", "car"]
+    assert [row["probability"] for row in rows] == [None, None], "six answers are no evidence"
+
+
+def test_mistakes(tmp_path, run):
+    X, codes = crowd(np.random.default_rng(0), 60)
+    np.save(tmp_path / "old.npy", X)
+    folder = tmp_path / "old.poise"
+    Opening(Source(str(tmp_path / "old.npy"), folder)).open().close()
+    out = tmp_path / "out.csv"
+    assert "is no project" in run("predict", tmp_path, "digits", "-o", out)[2]
+    assert "nothing is labelled" in run("predict", folder, tmp_path / "old.npy", "-o", out)[2]
+    labelled(folder, tmp_path / "old.npy", lambda i: "ab"[codes[i]])
+    (tmp_path / "t.csv").write_text("text\na\nb\nc\n")
+    code, _, err = run("predict", folder, tmp_path / "t.csv", "-o", out)
+    assert code == 2
+    assert "of kind text, and the project's are vector" in err
+    np.save(tmp_path / "wide.npy", np.ones((4, 9)))
+    code, _, err = run("predict", folder, tmp_path / "wide.npy", "-o", out)
+    assert code == 2
+    assert "9 features" in err
+    assert "must end in .csv" in run("predict", folder, tmp_path / "old.npy", "-o", "out.txt")[2]
+    assert not out.exists()
