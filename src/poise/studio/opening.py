@@ -225,7 +225,9 @@ class Opening:
         self.begin("ready")
         store = EventStore(source.place / "events.db")
         try:
-            project = Project(catalogue, features, graph, store)
+            about = read_about(source.place)
+            compared = f"{about.get('embedding', '')}: {about.get('why', '')}"
+            project = Project(catalogue, features, graph, store, compared=compared)
         except PoiseError:
             store.close()
             raise

@@ -45,6 +45,7 @@ class Project:
     ----------
     features : (n, d) what the neighbours were found by
     patience : how long an abandoned question waits
+    compared : what items are compared by, and why, in a few words
     """
 
     def __init__(
@@ -55,9 +56,10 @@ class Project:
         store: EventStore,
         *,
         patience: timedelta = PATIENCE,
+        compared: str = "",
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
-        self.store, self.patience = store, patience
+        self.store, self.patience, self.compared = store, patience, compared
         self.index = catalogue.index
         self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)

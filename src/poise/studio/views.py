@@ -28,6 +28,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "project": project.catalogue.name,
         "kind": project.catalogue.kind,
         "items": len(project.catalogue),
+        "compared": project.compared,
         "unreadable": len(project.catalogue.unreadable),
         "answers": len(state.labels),
         "unsure": len(state.unsure),
