@@ -146,3 +146,9 @@ def test_earlier_predictions_stay_until_there_are_newer(project):
     with project._predicting:  # as if the next ones took long
         answer(project, asked(project))
         assert project.newest is before
+
+
+def test_one_label_among_several_classes_predicts():
+    X = np.random.default_rng(0).normal(size=(60, 10))
+    found = predict(poise.knn_graph(X, k=8), Setup({3: "a"}, ("a", "b", "c")), {})
+    assert np.isfinite(found.confidence).all()

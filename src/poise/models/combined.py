@@ -203,6 +203,8 @@ def held_out_combined(
     ]
     found = np.zeros((len(labels), len(labels.classes)))
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
+        if not len(some):
+            continue  # the only label was held out: nothing is said
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         alone = ScoreResult(columns.values, labels.classes, known, shares)
         nodes = labels.nodes[part]
