@@ -159,8 +159,9 @@ def test_contents_that_change_behind_their_keys(tmp_path, work):
         rows = [f"{i},{word} and {word}" for i, word in enumerate(words.split())]
         path.write_text("\n".join(["id,text", *rows]))
         catalogue = read_catalogue(str(path), key="id")
-        prepared(catalogue, tmp_path / "p", k=2)
-    assert work == ["embed", "knn_graph"] * 2
+        _, graph = prepared(catalogue, tmp_path / "p", k=2)
+    assert work == ["embed", "knn_graph", "embed"], "three of four texts stayed"
+    assert graph.n_nodes == 4
 
 
 @pytest.mark.parametrize("name", FILES)

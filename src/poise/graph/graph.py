@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from poise.errors import GraphError
+from poise.errors import GraphError, NodeIndexError
 from poise.graph.backend import Backend
 from poise.graph.components import ordered_components
 from poise.graph.construction import Construction
-from poise.graph.extend import extended
+from poise.graph.extend import extended, listed
 from poise.graph.features import Features, check_features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
 from poise.graph.neighbours import Neighbours, Spacing
@@ -228,6 +228,35 @@ class Graph:
             self.features, self.neighbours, self.construction, nodes, backend=backend, seed=seed
         )
         return self._with_lists(features, neighbours)
+
+    def reordered(self, order: Any) -> Self:
+        """The same points in another order: node i is what node ``order[i]`` is now.
+
+        Parameters
+        ----------
+        order : (n,) every node's number once
+
+        Raises
+        ------
+        GraphError
+            If the graph was not made by `knn_graph` with ``keep_neighbours=True``.
+        """
+        features, neighbours, _, _ = listed(self.features, self.neighbours, self.construction)
+        places = np.asarray(order, dtype=np.int64)
+        if not np.array_equal(np.sort(places), np.arange(self.n_nodes)):
+            raise NodeIndexError(
+                f"an order names every node once: expected {self.n_nodes} numbers from 0 to "
+                f"{self.n_nodes - 1}"
+            )
+        now = np.empty_like(places)
+        now[places] = np.arange(self.n_nodes)
+        indices, distances = now[neighbours.indices[places]], neighbours.distances[places]
+        by_distance = np.lexsort((indices, distances), axis=1)
+        lists = Neighbours(
+            np.take_along_axis(indices, by_distance, axis=1).astype(neighbours.indices.dtype),
+            np.take_along_axis(distances, by_distance, axis=1),
+        )
+        return self._with_lists(features[places], lists)
 
     def _with_lists(self, features: Features, neighbours: Neighbours) -> Self:
         """The graph made in the same way from other lists; this one if they are its own."""

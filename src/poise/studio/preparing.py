@@ -21,6 +21,7 @@ from poise.data.embeddings.registry import write_array
 from poise.errors import GraphError, InputError
 from poise.graph.storage import read_graph, write_graph
 from poise.studio.catalogue import Catalogue
+from poise.studio.growing import grown
 from poise.studio.reading import DAMAGED, Pixels, clean, keep_whole, said
 
 #: Neighbours of an item, when nobody said how many.
@@ -85,17 +86,20 @@ def prepare(
         "items": n,
         "k": k,
         "metric": metric,
+        "version": _version(),
         "fingerprint": _fingerprint(catalogue, name),
     }
     if catalogue.column is not None:
         made["column"] = catalogue.column
 
     report = begin("embedding")
+    changed = before.get("fingerprint") != made["fingerprint"]
+    earlier = _earlier(folder, before, name, k, metric) if changed else None
     features = given
     digest = None if given is None else _digest(given)
     if given is not None:  # they are kept where they came from; only the graph depends on them
         before = before if before.get("features") == digest else {}
-    elif before.get("fingerprint") == made["fingerprint"]:
+    elif not changed:
         features = _kept_features(folder / "features.npy", n, before.get("features"))
     if features is None:
         features = _embedded(catalogue, name, report)
@@ -111,7 +115,9 @@ def prepare(
     if before.get("k") == k and before.get("metric", EUCLIDEAN) == metric:
         graph = _kept_graph(folder / "graph.npz", features, before.get("graph"))
     if graph is None:
-        graph = knn_graph(features, k=k, metric=metric, progress=report)
+        graph = None if earlier is None else grown(earlier, features)
+        if graph is None:
+            graph = knn_graph(features, k=k, metric=metric, keep_neighbours=True, progress=report)
         _keep_graph(folder / "graph.npz", graph)
     report(n, n)
     made["graph"] = graph.fingerprint
@@ -182,9 +188,13 @@ def _toml(value: str | int) -> str:
 
 def _fingerprint(catalogue: Catalogue, embedding: str) -> str:
     """Hash of what features depend on; a new version may compute them otherwise."""
-    version = ".".join(__version__.split(".")[:2])
-    parts = f"poise {version}\n{embedding}\n{catalogue.fingerprint}"
+    parts = f"poise {_version()}\n{embedding}\n{catalogue.fingerprint}"
     return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def _version() -> str:
+    """Of poise, as far as results may depend on it."""
+    return ".".join(__version__.split(".")[:2])
 
 
 def _embedded(catalogue: Catalogue, name: str, report: Callable[[int, int], None]) -> Features:
@@ -235,9 +245,30 @@ def _kept_graph(path: Path, features: Features, fingerprint: object) -> Graph | 
     return graph if graph.fingerprint == fingerprint else None
 
 
+def _earlier(
+    folder: Path, before: Mapping[str, Any], embedding: str, k: int, metric: str
+) -> Graph | None:
+    """The graph of the project's items as they were, if items were compared in the same way."""
+    same = tuple(before.get(name) for name in ("embedding", "k", "metric", "version"))
+    count = before.get("items")
+    if same != (embedding, k, metric, _version()) or type(count) is not int:
+        return None
+    features = _kept_features(folder / "features.npy", count, before.get("features"))
+    if features is None:
+        return None
+    # A copy: the file that it is read from may be written anew.
+    return _kept_graph(folder / "graph.npz", np.array(features), before.get("graph"))
+
+
 def _keep_graph(path: Path, graph: Graph) -> None:
     """Without the features, which have a file of their own."""
     with said(path):
         write_graph(
-            path, graph.fingerprint, graph.weights, None, None, graph.construction, graph.spacing
+            path,
+            graph.fingerprint,
+            graph.weights,
+            None,
+            graph.neighbours,
+            graph.construction,
+            graph.spacing,
         )
