@@ -30,6 +30,11 @@ def run(capsys):
         (["digits", "--overlap", "2"], "--overlap needs --annotators"),
         (["digits", "--import", "nofile.csv"], "there is no file nofile.csv"),
         (["digits", "--port", "80000"], "80000 is not in the range"),
+        (["digits", "--features", "no.npy"], "there is no file no.npy"),
+        (["digits", "--feature-names", "names.csv"], "give that too"),
+        (["digits", "--vectors", "x", "--features", "x.npy"], "both give vectors"),
+        (["digits", "--vectors", "x", "--embed", "pca"], "others were given: leave one out"),
+        (["digits", "--metric", "nope"], "'nope' is not one of"),
     ],
 )
 def test_mistakes_open_no_page(run, arguments, words):
@@ -38,6 +43,13 @@ def test_mistakes_open_no_page(run, arguments, words):
     assert words in err
     assert "http://" not in out
     assert err.count("\n") == 1
+
+
+def test_help_shows_how_to_give_vectors(run):
+    code, out, _ = run("label", "--help")
+    assert code == 0
+    assert "poise label items.parquet --column title,body --vectors embedding" in out
+    assert "poise label photos/ --features X.npy" in out
 
 
 @pytest.fixture

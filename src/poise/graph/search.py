@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend, backends
+from poise.graph.coinciding import LARGE, large_groups, next_in_group
 from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours
@@ -85,8 +87,21 @@ def nearest_neighbours(
     """
     chosen, _ = resolve_backend(backend, X, metric)
     points, metric = search_space(X, metric)
-    own = np.arange(points.shape[0])
-    return search_points(points, points, k, metric, chosen, seed, own=own, progress=progress)
+    n = points.shape[0]
+    groups = [] if isinstance(points, csr_array) else large_groups(points, max(LARGE, k + 1))
+    if not groups:
+        own = np.arange(n)
+        return search_points(points, points, k, metric, chosen, seed, own=own, progress=progress)
+    indices, distances = np.zeros((n, k), dtype=np.int32), np.zeros((n, k))
+    for group in groups:
+        indices[group] = next_in_group(group, k)
+    own = np.setdiff1d(np.arange(n), np.concatenate(groups))
+    if own.size:
+        found = search_points(
+            points, points[own], k, metric, chosen, seed, own=own, progress=progress
+        )
+        indices[own], distances[own] = found.indices, found.distances
+    return Neighbours(indices, distances)
 
 
 def nearest_nodes(

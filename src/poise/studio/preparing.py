@@ -73,7 +73,9 @@ def prepare(
     """
     n = len(catalogue)
     if n < 3:
-        raise InputError(f"{catalogue.name} has {n} items: three or more are needed")
+        raise InputError(
+            f"{catalogue.name} has {n} {'item' if n == 1 else 'items'}: three or more are needed"
+        )
     given = None if catalogue.vectors is None else _given(catalogue.vectors)
     before = read_about(folder)
     name, why = _chosen(catalogue, embedding, before)
