@@ -82,14 +82,19 @@ def nearest_accuracy(X: np.ndarray, y: np.ndarray, cosine: bool) -> float:
     return float((y[np.where(itself, nearest[:, 1], nearest[:, 0])] == y).mean())
 
 
-def accuracy(names: list[str]) -> None:
+def accuracy(names: list[str], items: int) -> None:
     images, y = cifar()
+    chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:items])
+    images, y = images[chosen], y[chosen]
     print("| embedding | numbers | 1-NN accuracy | by |\n|---|--:|--:|---|")
     for name in names:
         X = features(name, images)
         for cosine in (True, False):
             by = "cosine" if cosine else "distance"
-            print(f"| {name} | {X.shape[1]} | {nearest_accuracy(X, y, cosine):.3f} | {by} |")
+            print(
+                f"| {name} | {X.shape[1]} | {nearest_accuracy(X, y, cosine):.3f} | {by} |",
+                flush=True,
+            )
 
 
 def principal(X: np.ndarray, dimensions: int, whiten: bool = False) -> np.ndarray:
@@ -102,7 +107,6 @@ def principal(X: np.ndarray, dimensions: int, whiten: bool = False) -> np.ndarra
 
 #: Name -> features made of the network's, and whether they are compared by cosine.
 REPRESENTATIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], bool]] = {
-    "as they are, by distance": (lambda X: X, False),
     "as they are, by cosine": (lambda X: X, True),
     "centred, by cosine": (lambda X: X - X.mean(axis=0), True),
     "PCA 50, by cosine": (lambda X: principal(X, 50), True),
@@ -112,6 +116,7 @@ REPRESENTATIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], bool]] = {
     "PCA 50, whitened, by cosine": (lambda X: principal(X, 50, True), True),
     "PCA 100, whitened, by cosine": (lambda X: principal(X, 100, True), True),
     "square roots, by cosine": (np.sqrt, True),
+    "as they are, by distance": (lambda X: X, False),
 }
 
 
@@ -127,7 +132,7 @@ def learned(X: np.ndarray, y: np.ndarray, cosine: bool, seed: int) -> list[float
         asked.append(node)
         if len(asked) in LABELS:
             rest = np.setdiff1d(np.arange(len(y)), asked)
-            found.append(float((np.asarray(learner.predict())[rest] == y[rest]).mean()))
+            found.append(float((np.asarray(learner.predictions)[rest] == y[rest]).mean()))
     return found
 
 
@@ -236,7 +241,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=3)
     options = parser.parse_args()
     if options.what == "accuracy":
-        accuracy(options.names)
+        accuracy(options.names, options.items or 10_000)
     elif options.what == "representations":
         representations(options.trials, options.names[0])
     elif options.what == "resizing":

@@ -69,7 +69,8 @@ class Photo:
     def fingerprint(self) -> str:
         """Of what a row depends on besides its image."""
         source = self.source
-        return f"photo {FORMAT} {efficientnet.FORMAT} {source.side} {source.sha256}"
+        way = f"{RESIZING} {source.side}"
+        return f"photo {FORMAT} {efficientnet.FORMAT} {way} {source.sha256}"
 
     def __call__(
         self, items: Items, kept: Kept | None = None, report: Report | None = None
