@@ -37,7 +37,9 @@ from poise.errors import InputError
     help="How vectors are compared; your own by euclidean distance if not given.",
 )
 @click.option(
-    "--k", type=click.IntRange(1, 500), default=20, show_default=True, help="Neighbours an item."
+    "--k",
+    type=click.IntRange(1, 500),
+    help="Neighbours an item.  [default: 10, or what the project has]",
 )
 @click.option(
     "--import",
