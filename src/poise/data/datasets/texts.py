@@ -34,7 +34,7 @@ NEWS_ORIGIN = (
     "none stated; a public research set",
 )
 #: Embeddings of numbers: to find that out, they would first make one large array of all texts.
-OF_NUMBERS = ("hog", "image-encoder", "pca", "vae")
+OF_NUMBERS = ("hog", "image-encoder", "pca", "photo", "vae")
 
 #: Texts, and what class each belongs to.
 Table = tuple[Sequence[str], Sequence[str]]
@@ -102,7 +102,7 @@ def _embedded(
         return Dataset(name, X, y, y, *origin, None, note)
     if embedding in OF_NUMBERS:
         raise InputError(
-            f"{name} holds texts, and {embedding} is for numbers: use tfidf or text-encoder"
+            f"{name} holds texts, and {embedding} is for numbers: use tfidf or sentence"
         )
     texts, classes = table()
     X = embed(texts, embedding, report=steps(report))
