@@ -125,6 +125,7 @@ class Asker:
         self._exhausted = False
         self._stopped = False
         self._ticks = 0
+        self._restarts = 0  # what was begun before the last one counts no more
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="poise-asker", daemon=True)
         self._thread.start()
@@ -158,13 +159,21 @@ class Asker:
         """Nobody is asked about these nodes any more; they may be asked again."""
         self._post(lambda: self._free(set(nodes)), nodes)
 
-    def restart(self, setup: Setup, held: list[int]) -> None:
-        """Begin anew with other labels or settings; questions that people hold stay open."""
+    def restart(
+        self,
+        setup: Setup,
+        held: list[int],
+        grown: tuple[Graph, Features] | None = None,
+    ) -> None:
+        """Begin anew with other labels, settings or items; questions that people hold stay open."""
 
         def anew() -> None:
+            if grown is not None:
+                self.graph, self.features = grown
             self.learner = setup.learner(self.graph, self.seed)
 
         with self._changed:
+            self._restarts += 1
             self._queue.clear()
             self._explained.clear()
             self._ahead.clear()
@@ -339,7 +348,7 @@ class Asker:
 
     def _explain(self) -> None:
         with self._changed:
-            node = min(self._to_explain)
+            node, restarts = min(self._to_explain), self._restarts
         learner = self.learner
         if node in learner.labels:
             question = Question(node)
@@ -348,7 +357,8 @@ class Asker:
             question = ask_about(learner, self.features, node, self.calibration)
         with self._changed:
             self._prepared = False
-            if node in self._to_explain:  # unless an answer came meanwhile
+            # Unless an answer came meanwhile, or other items.
+            if node in self._to_explain and restarts == self._restarts:
                 self._to_explain.discard(node)
                 self._explained[node] = question
             self._notify()
@@ -361,9 +371,12 @@ class Asker:
 
     def _ask(self) -> None:
         wanted = self._at_once() if self._queues() else 1
+        restarts = self._restarts
         questions = ask(self.learner, self.features, wanted, self.calibration)
         with self._changed:
             self._prepared = False
+            if restarts != self._restarts:
+                return
             self._wanted = False
             self._exhausted = not questions
             self._queue += questions

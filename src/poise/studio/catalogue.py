@@ -132,6 +132,11 @@ class Catalogue:
         kept = [i for i in range(len(self)) if i not in reasons]
         if not kept:
             raise _nothing(f"the items of {self.source}", refused)
+        return replace(self.only(kept), unreadable=self.unreadable + _said(refused))
+
+    def only(self, kept: Sequence[int]) -> "Catalogue":
+        """Some of the items, given by their places, in this order."""
+        kept = list(kept)
         ids = tuple(self.ids[i] for i in kept)
         items: Items
         if isinstance(self.items, Images):
@@ -146,7 +151,6 @@ class Catalogue:
             items=items,
             known={one: self.known[one] for one in ids if one in self.known},
             sources=tuple(self.sources[i] for i in kept),
-            unreadable=self.unreadable + _said(refused),
             pixels=None if self.pixels is None else self.pixels[kept],
             files=tuple(self.files[i] for i in kept) if self.files else (),
             hashes=tuple(self.hashes[i] for i in kept) if self.hashes else (),
@@ -215,6 +219,7 @@ def read_catalogue(
     remembered: Path | None = None,
     progress: Progress = lambda done, total: None,
     seen: Seen = lambda content: None,
+    names: Sequence[str] | None = None,
 ) -> Catalogue:
     """The items of a source.
 
@@ -242,6 +247,8 @@ def read_catalogue(
         Called with (done, total) now and then.
     seen : callable
         Called with the bytes of every image file that is read, by any thread.
+    names : sequence of str, optional
+        Images of a folder, if not all of them are wanted; the items are in this order.
 
     Raises
     ------
@@ -251,18 +258,18 @@ def read_catalogue(
         If a table or an array is damaged, or holds nothing.
     """
     given = None if features is None else read_array(features)
-    names = None if feature_names is None else read_names(feature_names)
+    rows = None if feature_names is None else read_names(feature_names)
     path = Path(source)
     if path.is_file() and path.suffix.lower() in TABLES:
         table = _Table(path, column, key, label_column, use_labels, vectors)
         found = table.catalogue(remembered, progress, seen)
-        return _with_vectors(found, given or table.vectors, names)
+        return _with_vectors(found, given or table.vectors, rows)
     missing = bool(path.suffix) and not path.exists()  # that is wrong, rather than its columns
     for name in (column, key, label_column, vectors):
         if name is not None and not missing:
             raise InputError(f"{source} is no table, so it has no column {name!r}: leave it out")
     if path.is_dir():
-        found = _folder(path, use_labels, remembered, progress, seen)
+        found = _folder(path, use_labels, remembered, progress, seen, names)
     elif missing or path.exists():
         X = np.asarray(read_items(source))
         found = _array(source_name(source), str(path.resolve()), X, progress)
@@ -271,7 +278,7 @@ def read_catalogue(
         shape = data.shape if data.shape and math.prod(data.shape) == data.X[0].size else ()
         X = data.X.reshape(len(data.X), *(shape or (-1,)))
         found = _array(source, source, X, progress)
-    return _with_vectors(found, given, names)
+    return _with_vectors(found, given, rows)
 
 
 # Vectors of people's own --------------------------------------------------------------------------
@@ -341,10 +348,15 @@ def _below(root: Path, name: str) -> str:
 
 
 def _folder(
-    path: Path, use_labels: bool, remembered: Path | None, progress: Progress, seen: Seen
+    path: Path,
+    use_labels: bool,
+    remembered: Path | None,
+    progress: Progress,
+    seen: Seen,
+    some: Sequence[str] | None = None,
 ) -> Catalogue:
     root = path.resolve()
-    names, refused = find_images(root)
+    names, refused = find_images(root) if some is None else (list(some), [])
     if not names and not refused:
         raise DataError(f"{path} holds no images: expected files that end in {', '.join(PICTURES)}")
     files, pixels, damaged = _read_once(root, names, remembered, progress, seen)

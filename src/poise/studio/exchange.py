@@ -22,15 +22,18 @@ Row = tuple[str, str, str, str, float | None, str | None]
 
 
 def rows(project: Project, predictions: Predictions | None) -> list[Row]:
-    """A row for every item that has a class, given or, with `predictions`, predicted."""
+    """A row for every item that has a class, given or, with `predictions`, predicted.
+
+    In the order of the source. Items that came in after the predictions have none.
+    """
     found: list[Row] = []
-    for index, (item, source) in enumerate(
-        zip(project.catalogue.ids, project.catalogue.sources, strict=True)
-    ):
+    catalogue = project.catalogue
+    for index in sorted(range(len(catalogue)), key=catalogue.rows.__getitem__):
+        item, source = catalogue.ids[index], catalogue.sources[index]
         given = project.state.labels.get(item)
         if given is not None:
             found.append((item, source, given.label, given.by, None, given.time))
-        elif predictions is not None:
+        elif predictions is not None and index < len(predictions):
             name, confidence = predictions.of(index)
             found.append((item, source, name, MODEL, confidence, None))
     return found

@@ -3,21 +3,32 @@
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from poise import embeddings
+from poise import Graph, embeddings
 from poise.data.datasets import datasets
+from poise.data.embeddings.items import Images
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
+from poise.studio.arriving import arriving, in_order_of_arrival, shuffled
 from poise.studio.catalogue import Catalogue, read_catalogue, source_name
 from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
-from poise.studio.preparing import GIVEN, Begin, prepare, read_about
+from poise.studio.preparing import (
+    GIVEN,
+    Begin,
+    Features,
+    Report,
+    comparison,
+    note,
+    prepare,
+    read_about,
+)
 from poise.studio.project import Project
-from poise.studio.reading import UnreadableError, shown_file
+from poise.studio.reading import UnreadableError, find_images, shown_file
 from poise.studio.store import EventStore
 
 #: A bar on the terminal: name of the first step -> what begins the others.
@@ -160,8 +171,11 @@ class Opening:
     ----------
     steps : what was begun so far
     glimpses : media types and bytes of the first pictures, as they are read
-    catalogue : the items, once they are read
-    project, error : how it ended
+    catalogue : the items, once they are read; a part of them as long as they arrive
+    project : once questions can be asked
+    error : why that will never be
+    ended : whether all items are in, or no more will come
+    trouble : why no more will come, if questions can be asked all the same
     """
 
     def __init__(self, source: Source) -> None:
@@ -172,6 +186,10 @@ class Opening:
         self.catalogue: Catalogue | None = None
         self.project: Project | None = None
         self.error: Exception | None = None
+        self.ended = False
+        self.trouble = ""
+        self._closing = False
+        self._total = 0
 
     def start(self, bar: Bar | None = None, then: Callable[[], None] = lambda: None) -> None:
         """Begin; `then` is called when it has ended, well or not.
@@ -181,37 +199,37 @@ class Opening:
 
         def work() -> None:
             try:
-                if bar is None:
-                    self.project = self.open()
-                else:
-                    with bar("Loading") as begin:
-                        self.project = self.open(begin)
+                with nullcontext(None) if bar is None else bar("Loading") as begin:
+                    self.open(begin, early=True)
             except Exception as error:
-                self.error = error
+                if self.project is None:
+                    self.error = error
+                else:
+                    self.trouble = str(error)
+            self.ended = True
             then()
 
         threading.Thread(target=work, name="poise-opening", daemon=True).start()
         # The second question needs the solver: compiled while the items are read.
         threading.Thread(target=warm_up, name="poise-warm-up", daemon=True).start()
 
-    def open(self, begin: Begin | None = None) -> Project:
-        """The project, when everything is there."""
+    def open(self, begin: Begin | None = None, *, early: bool = False) -> Project:
+        """The project, when everything is there.
+
+        With `early`, `project` is set as soon as there is enough to ask about; the rest joins it.
+        """
         source = self.source.as_before()
         if begin is not None:
             self._begin = begin
-        catalogue = read_catalogue(
-            source.name,
-            column=source.column,
-            key=source.key,
-            label_column=source.label_column,
-            use_labels=source.use_labels,
-            vectors=source.vectors,
-            features=source.features,
-            feature_names=source.feature_names,
-            remembered=source.place / "items.npz",
-            progress=self.begin("reading"),
-            seen=self._see,
-        )
+        catalogue, arrived = None, None
+        # Labels of a file may be of any item, and what was prepared before is there at once.
+        if early and source.labels is None and not (source.place / "features.npy").exists():
+            names = _images_of(source)
+            if not names:
+                catalogue = self._read(source)
+            arrived = self._arrive(source, catalogue, names)
+        if catalogue is None:
+            catalogue = self._read(source)
         self.catalogue = catalogue
         features, graph = prepare(
             catalogue,
@@ -221,8 +239,86 @@ class Opening:
             begin=self.begin,
             metric=source.metric,
             about=source.about(),
+            arrived=arrived,
         )
         self.begin("ready")
+        if arrived is not None:
+            catalogue, features, graph = in_order_of_arrival(catalogue, features, graph, arrived[0])
+        project = self._let_in(source, catalogue, features, graph)
+        self.steps[-1].ended = time.monotonic()
+        return project
+
+    def close(self) -> None:
+        """End it: nothing more is read, and the project is let go of."""
+        self._closing = True
+        if self.project is not None:
+            self.project.close()
+
+    def _read(self, source: Source, names: list[str] | None = None) -> Catalogue:
+        """The items of the source; with `names`, these images of a folder."""
+        quiet = names is not None  # a part of another step
+        return read_catalogue(
+            source.name,
+            column=source.column,
+            key=source.key,
+            label_column=source.label_column,
+            use_labels=source.use_labels,
+            vectors=source.vectors,
+            features=source.features,
+            feature_names=source.feature_names,
+            remembered=source.place / "items.npz",
+            progress=(lambda done, total: None) if quiet else self.begin("reading"),
+            seen=self._see,
+            names=names,
+        )
+
+    def _arrive(
+        self, source: Source, catalogue: Catalogue | None, names: list[str]
+    ) -> tuple[Catalogue, Features] | None:
+        """Let items in a part at a time; what is in when that is no longer worth it.
+
+        Parameters
+        ----------
+        catalogue : all items, if they are read already
+        names : of the images of a folder, if they are not
+        """
+        items = Images(tuple(Path(source.name) / name for name in names))
+        compared = comparison(
+            items if catalogue is None else catalogue.items,
+            read_about(source.place),
+            embedding=source.embedding,
+            k=source.k,
+            metric=source.metric,
+            given=catalogue is not None and catalogue.vectors is not None,
+        )
+        if not compared.is_itemwise:
+            return None
+        total = len(names) if catalogue is None else len(catalogue)
+        order = shuffled(total).tolist()
+
+        def take(m: int) -> Catalogue:
+            if catalogue is not None:
+                return catalogue.only(order[:m])
+            return self._read(source, [names[i] for i in order[:m]])
+
+        arrived = None
+        for part in arriving(take, total, compared, self.begin("embedding")):
+            self._total = total
+            if arrived is None:
+                note(source.place, compared, source.about())
+            self._let_in(source, part.catalogue, part.features, part.graph)
+            arrived = part.catalogue, part.features
+        return arrived
+
+    def _let_in(
+        self, source: Source, catalogue: Catalogue, features: Features, graph: Graph
+    ) -> Project:
+        """Begin with these items, or go on with them."""
+        if self.project is not None:
+            self.catalogue = catalogue
+            self.project.grow(catalogue, features, graph)
+            take_in_known(self.project)
+            return self.project
         store = EventStore(source.place / "events.db")
         try:
             about = read_about(source.place)
@@ -236,7 +332,7 @@ class Opening:
         except PoiseError:
             project.close()
             raise
-        self.steps[-1].ended = time.monotonic()
+        self.catalogue, self.project = catalogue, project
         return project
 
     def _begin_log(self, project: Project) -> None:
@@ -249,7 +345,7 @@ class Opening:
             if project.state.settings[name] != value:
                 project.record(Event("setting", {"name": name, "value": value}))
 
-    def begin(self, name: str) -> Callable[[int, int], None]:
+    def begin(self, name: str) -> Report:
         """A step, on the terminal and on the page."""
         report = self._begin(name)
         now = time.monotonic()
@@ -259,6 +355,8 @@ class Opening:
         self.steps.append(step)
 
         def progress(done: int, total: int) -> None:
+            if self._closing:
+                raise PoiseError("poise is ending")
             step.done, step.total = done, total
             report(done, total)
 
@@ -269,8 +367,19 @@ class Opening:
             with suppress(UnreadableError):
                 self.glimpses.append(shown_file(content, SIDE))
 
+    def coming(self) -> dict[str, Any] | None:
+        """What the page says of items that are still to come; None if all are in."""
+        if self.trouble:
+            return {"total": self._total, "left": None, "trouble": self.trouble}
+        if self.ended or self._total == 0:
+            return None
+        left = next(
+            (s.shown()["left"] for s in reversed(self.steps) if s.name == "embedding"), None
+        )
+        return {"total": self._total, "left": left, "trouble": ""}
+
     def shown(self) -> dict[str, Any]:
-        """What the page shows meanwhile."""
+        """What the page shows before there is a question."""
         catalogue = self.catalogue
         return {
             "name": Path(self.source.name).name or self.source.name,
@@ -287,3 +396,11 @@ class Opening:
             },
             "error": None if self.error is None else str(self.error),
         }
+
+
+def _images_of(source: Source) -> list[str]:
+    """Names of the images of a folder, if items are compared by what poise makes of them."""
+    path = Path(source.name)
+    if not path.is_dir() or source.features is not None:
+        return []
+    return find_images(path.resolve())[0]

@@ -46,6 +46,9 @@ class Predictions:
     calibration: Calibration | None
     advice: Advice
 
+    def __len__(self) -> int:
+        return len(self.codes)
+
     def of(self, index: int) -> tuple[str, float | None]:
         """The class of one item, and its probability where that means something."""
         name = self.classes[self.codes[index]]

@@ -9,7 +9,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +39,57 @@ ASKED = "it was asked for"
 #: What ``project.toml`` calls the embedding where people gave vectors of their own.
 GIVEN = "given"
 
-#: Begins a step: name -> report(done, total).
-Begin = Callable[[str], Callable[[int, int], None]]
+#: Called with (done, total).
+Report = Callable[[int, int], None]
+#: Begins a step.
+Begin = Callable[[str], Report]
 Features = npt.NDArray[np.float32]
+
+
+class Compared(NamedTuple):
+    """How items are compared.
+
+    Attributes
+    ----------
+    embedding : its name
+    why : as a sentence without its full stop
+    k : neighbours of an item
+    metric : "euclidean" or "cosine"
+    """
+
+    embedding: str
+    why: str
+    k: int
+    metric: str
+
+    @property
+    def is_itemwise(self) -> bool:
+        """Whether an item is embedded without the others."""
+        name = self.embedding
+        return name in embeddings and getattr(embeddings.factory(name), "itemwise", False)
+
+
+def comparison(
+    items: Items,
+    before: Mapping[str, Any],
+    *,
+    embedding: str | None,
+    k: int | None,
+    metric: str | None,
+    given: bool = False,
+) -> Compared:
+    """How a project compares its items.
+
+    Parameters
+    ----------
+    before : what ``project.toml`` says
+    embedding, k, metric : as for `prepare`
+    given : whether people gave vectors of their own
+    """
+    n = len(items)
+    name, why = (GIVEN, "vectors were given") if given else _chosen(items, embedding, before)
+    k = min(_neighbours(before) if k is None else k, n - 1)
+    return Compared(name, why, k, metric or _metric(before, name))
 
 
 def prepare(
@@ -53,6 +101,7 @@ def prepare(
     begin: Begin,
     metric: str | None = None,
     about: Mapping[str, str | int] | None = None,
+    arrived: tuple[Catalogue, Features] | None = None,
 ) -> tuple[Features, Graph]:
     """Embed the items and join neighbours, or load what an earlier run made of the same items.
 
@@ -65,6 +114,7 @@ def prepare(
         `NEIGHBOURS`
     metric : "euclidean" or "cosine"; as the project has it, else by the embedding, if None
     about : what else ``project.toml`` is to say
+    arrived : some of the items, and what they were embedded as already
 
     Returns
     -------
@@ -78,16 +128,14 @@ def prepare(
         )
     given = None if catalogue.vectors is None else _given(catalogue.vectors)
     before = read_about(folder)
-    name, why = _chosen(catalogue, embedding, before)
-    k = min(_neighbours(before) if k is None else k, n - 1)
-    metric = metric or _metric(before, name)
+    compared = comparison(
+        catalogue.items, before, embedding=embedding, k=k, metric=metric, given=given is not None
+    )
+    name, _, k, metric = compared
     made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
-        "embedding": name,
-        "why": why,
         "items": n,
-        "k": k,
-        "metric": metric,
+        **compared._asdict(),
         "version": _version(),
         "fingerprint": _fingerprint(catalogue, name),
     }
@@ -104,7 +152,7 @@ def prepare(
     elif not changed:
         features = _kept_features(folder / "features.npy", n, before.get("features"))
     if features is None:
-        features = _embedded(catalogue, name, report)
+        features = _embedded_rest(catalogue, name, report, arrived)
         before = {}
         keep_whole(folder / "features.npy", lambda file: write_array(file, features))
     report(n, n)
@@ -128,21 +176,19 @@ def prepare(
     return features, graph
 
 
-def _chosen(catalogue: Catalogue, wanted: str | None, before: Mapping[str, Any]) -> tuple[str, str]:
+def _chosen(items: Items, wanted: str | None, before: Mapping[str, Any]) -> tuple[str, str]:
     """The embedding, and why: the one asked for, the project's own, or what suits the items.
 
     A project keeps the embedding it was made with: another would change every distance under
     somebody's answers.
     """
-    if catalogue.vectors is not None:
-        return GIVEN, "vectors were given"
     if wanted is not None:
         embeddings.factory(wanted)  # an unknown name costs no work
         return wanted, before.get("why", ASKED) if before.get("embedding") == wanted else ASKED
     kept = before.get("embedding")
     if isinstance(kept, str) and kept in embeddings:
         return kept, str(before.get("why", "the project was made with it"))
-    return suited(catalogue.items)
+    return suited(items)
 
 
 def _neighbours(before: Mapping[str, Any]) -> int:
@@ -175,6 +221,11 @@ def read_about(folder: Path) -> dict[str, Any]:
         return {}
 
 
+def note(folder: Path, compared: Compared, about: Mapping[str, str | int]) -> None:
+    """Write down how items are compared before all of them are there."""
+    _write_about(folder, dict(about) | compared._asdict() | {"version": _version()})
+
+
 def _write_about(folder: Path, about: dict[str, Any]) -> None:
     lines = ["# Written by poise. All here but events.db, the answers, can be made again."]
     lines += [f"{name} = {_toml(value)}" for name, value in about.items()]
@@ -199,7 +250,29 @@ def _version() -> str:
     return ".".join(__version__.split(".")[:2])
 
 
-def _embedded(catalogue: Catalogue, name: str, report: Callable[[int, int], None]) -> Features:
+def _embedded_rest(
+    catalogue: Catalogue,
+    name: str,
+    report: Report,
+    arrived: tuple[Catalogue, Features] | None,
+) -> Features:
+    """Features of all items, those that are known already not computed again."""
+    if arrived is None:
+        return embedded(catalogue, name, report)
+    known, rows = arrived
+    there = [known.index.get(item, -1) for item in catalogue.ids]
+    features = rows[there]
+    new = [i for i, place in enumerate(there) if place < 0]
+    if new:
+        done, n = len(there) - len(new), len(there)
+        features[new] = embedded(catalogue.only(new), name, lambda some, _: report(done + some, n))
+    return features
+
+
+def embedded(
+    catalogue: Catalogue, name: str, report: Report = lambda done, total: None
+) -> Features:
+    """Features of the items of a catalogue."""
     items: Items = catalogue.items
     if catalogue.pixels is not None and name in OF_PIXELS:
         items = _halved(catalogue.pixels) if name == "pca" else catalogue.pixels

@@ -158,6 +158,25 @@ class Project:
             self.look_at(item, annotator, "audit")
             return item
 
+    def grow(self, catalogue: Catalogue, features: Features, graph: Graph) -> None:
+        """Go on with other items, usually with more; answers and open questions stay.
+
+        Parameters
+        ----------
+        features, graph : of the items of `catalogue`, in its order
+        """
+        with self._lock:
+            self.catalogue, self.features, self.graph = catalogue, features, graph
+            self.index = catalogue.index
+            self.finder = Finder(catalogue, features, graph)
+            if "words" in self._kept:
+                self._kept["words"][1].add_done_callback(_close)
+            self._kept.clear()
+            self.newest, self._predicted, self._codes = None, -1, None
+            self._renewal = 0.0
+            self.asker.restart(self._setup(), self._held(), (graph, features))
+            self._renew()
+
     # What is asked ----------------------------------------------------------------------------
 
     def question(self, annotator: str = "") -> Question | None:
@@ -211,9 +230,9 @@ class Project:
         """Item -> how much the other labels speak against its own."""
 
         def begin() -> "Future[dict[str, float]]":
-            labels, ids = self._labels(), self.catalogue.ids  # those of now
+            labels, ids, graph = self._labels(), self.catalogue.ids, self.graph  # those of now
             return in_background(
-                lambda: {ids[node]: share for node, share in suspicion(self.graph, labels).items()}
+                lambda: {ids[node]: share for node, share in suspicion(graph, labels).items()}
             )
 
         return self._computed("suspicion", begin)
@@ -227,14 +246,15 @@ class Project:
     def layout(self, name: str) -> "Future[npt.NDArray[np.float32]]":
         """(n, 2) places of all items in the plane, from -1 to 1."""
         with self._lock:
+            features, graph = self.features, self.graph
             if name not in self._kept:
                 self._kept[name] = (
                     0,
                     in_background(
                         lambda: (
-                            principal_plane(self.features)
+                            principal_plane(features)
                             if name == "pca"
-                            else eigenmaps(self.graph, self.features)
+                            else eigenmaps(graph, features)
                         )
                     ),
                 )
@@ -286,15 +306,15 @@ class Project:
         # One after the other: who waited finds them done, if no label came meanwhile.
         with self._predicting:
             with self._lock:
-                version, setup = self._labels_changed, self._setup()
+                version, setup, graph = self._labels_changed, self._setup(), self.graph
                 surprising = self._surprising()
             if version == self._predicted:
                 return self.newest
             began = time.monotonic()
-            found = predict(self.graph, setup, surprising)
+            found = predict(graph, setup, surprising)
             self._renewal = time.monotonic() + REST * (time.monotonic() - began)
             with self._lock:
-                if version >= self._removed:
+                if version >= self._removed and graph is self.graph:
                     self.newest, self._predicted = found, version
                     self.asker.calibration = None if found is None else found.calibration
             return found
@@ -392,7 +412,8 @@ class Project:
         data: dict[str, Any] = {"item": self.catalogue.ids[question.node]}
         if question.explored is not None and question.codes is not None:
             data["explored"] = round(min(question.explored, 1.0), 4)
-            if self._codes is not None and self._codes[0] < len(self.state.labels) + 1:
+            same = self._codes is not None and len(self._codes[1]) == len(question.codes)
+            if self._codes is not None and same and self._codes[0] < len(self.state.labels) + 1:
                 data["changed"] = round(float((question.codes != self._codes[1]).mean()), 6)
             self._codes = len(self.state.labels), question.codes
         return Event("ask", data, annotator)

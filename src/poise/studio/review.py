@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.errors import InputError
 from poise.linalg.status import Ints
+from poise.studio.catalogue import Catalogue
 from poise.studio.predictions import Predictions
 from poise.studio.project import Project
 from poise.studio.state import State
@@ -68,11 +69,13 @@ def review(
     What is searched comes in the order of the words' fit, what is like an item by its distance,
     unless another order is wanted.
     """
-    if wanted.like and wanted.like not in project.index:
-        raise InputError(f"there is no item {wanted.like[:60]!r}: the source may have changed")
     state, catalogue = project.state, project.catalogue
+    if wanted.like and wanted.like not in catalogue.index:
+        raise InputError(f"there is no item {wanted.like[:60]!r}: the source may have changed")
+    if predictions is not None and len(predictions) != len(catalogue):
+        predictions = None  # more items have come in since
     against = suspicion or {}
-    chosen = _chosen(project, state, wanted, predictions, against)
+    chosen = _chosen(project, catalogue, state, wanted, predictions, against)
     page = chosen[wanted.offset : wanted.offset + wanted.limit]
     rows = []
     for index in page.tolist():
@@ -94,7 +97,7 @@ def review(
                 "version": state.version.get(item, 0),
             }
         )
-    like = catalogue.sources[project.index[wanted.like]] if wanted.like else None
+    like = catalogue.sources[catalogue.index[wanted.like]] if wanted.like else None
     return {"total": len(chosen), "rows": rows, "judged": suspicion is not None, "like": like}
 
 
@@ -110,13 +113,14 @@ def _standing(state: State, item: str, known: bool) -> str:
 
 def _chosen(
     project: Project,
+    catalogue: Catalogue,
     state: State,
     wanted: Wanted,
     predictions: Predictions | None,
     against: Mapping[str, float],
 ) -> Ints:
     """Numbers of the items, in order."""
-    n, index = len(project.catalogue), project.index
+    n, index = len(catalogue), catalogue.index
 
     def mask(items: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         found = np.zeros(n, dtype=bool)
@@ -147,24 +151,26 @@ def _chosen(
     found = np.flatnonzero(keep)
     if wanted.text:
         fitting = project.words().result().find(wanted.text)
+        fitting = fitting[fitting < n]
         found = fitting[keep[fitting]]
     if wanted.like:
         also = np.zeros(n, dtype=bool)
         also[found] = True
         order = project.finder.like(index[wanted.like])
+        order = order[order < n]
         found = order[also[order]]
-    return _sorted(project, state, found, wanted, predictions, against)
+    return _sorted(catalogue, state, found, wanted, predictions, against)
 
 
 def _sorted(
-    project: Project,
+    catalogue: Catalogue,
     state: State,
     found: Ints,
     wanted: Wanted,
     predictions: Predictions | None,
     against: Mapping[str, float],
 ) -> Ints:
-    ids = project.catalogue.ids
+    ids = catalogue.ids
     sort = "suspicion" if wanted.show == "suspicious" and wanted.sort == "order" else wanted.sort
     if sort in ("confidence", "-confidence") and predictions is not None:
         sure = predictions.confidence[found]

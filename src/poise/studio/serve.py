@@ -54,8 +54,7 @@ def serve(
         server.run(sockets=[listener])
     finally:
         listener.close()
-        if opening.project is not None:
-            opening.project.close()
+        opening.close()
     if opening.error is not None:
         raise opening.error
 

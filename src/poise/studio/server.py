@@ -54,7 +54,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
     shared = {"names": names, "version": 1}
 
     def standing(project: Project, who: str, **more: Any) -> dict[str, Any]:
-        return shared | more | views.summary(project, who)
+        return shared | more | views.summary(project, who) | {"coming": opening.coming()}
 
     def page(name: str) -> Handler:
         async def handler(request: Request) -> Response:

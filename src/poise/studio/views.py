@@ -63,7 +63,7 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         # What an audit measures is what would be exported, not the model that decides.
         predictions = project.newest
         guess = confidence = None
-        if predictions is not None:
+        if predictions is not None and question.node < len(predictions):
             guess, confidence = predictions.of(question.node)
         explained = explained and (predictions is not None or not state.labels)
     return {
@@ -139,14 +139,16 @@ def map_values(project: Project) -> bytes | None:
     future = project.predictions()
     if not future.done():
         return None
-    predictions, state = future.result(), project.state
-    n = len(project.catalogue)
+    predictions, state, catalogue = future.result(), project.state, project.catalogue
+    n, index = len(catalogue), catalogue.index
+    if predictions is not None and len(predictions) != n:
+        return None  # more items have come in since
     place = {name: code + 1 for code, name in enumerate(state.classes)}
     labels, guesses = np.zeros((2, n), dtype="<u2")
     known = np.zeros(n, dtype=np.uint8)
     for item, given in state.labels.items():
-        if item in project.index:
-            labels[project.index[item]] = place[given.label]
+        if item in index:
+            labels[index[item]] = place[given.label]
     if predictions is not None:
         codes = np.array([place.get(name, 0) for name in predictions.classes], dtype="<u2")
         guesses = codes[predictions.codes]
@@ -167,7 +169,9 @@ def map_item(project: Project, index: int) -> dict[str, Any]:
     given = project.state.labels.get(item)
     future = project.predictions()
     predictions = future.result() if future.done() else None
-    guess, confidence = (None, None) if predictions is None else predictions.of(index)
+    guess, confidence = None, None
+    if predictions is not None and index < len(predictions):
+        guess, confidence = predictions.of(index)
     return {
         "item": item,
         "source": project.catalogue.sources[index],

@@ -161,19 +161,24 @@ function labelled(words, ...controls) {
 
 // The small map: places of a sample of the items, the labelled ones in their colours, a ring at the
 // question. Labels cost no computing, so nothing waits for it.
-const small = { points: null, labels: [], asked: 0, busy: false };
+const small = { points: null, labels: [], asked: 0, items: 0, busy: false };
 
 export async function showSmallMap(state) {
   const canvas = at("small-map").querySelector("canvas");
   at("small-map").hidden = state.items > LARGEST_SMALL_MAP;
   if (canvas.offsetParent === null || small.busy) return;
+  if (small.items !== state.items) Object.assign(small, { points: null, items: state.items });
   if (small.points && small.asked === state.answers) {
     drawSmallMap(canvas, state);
     return;
   }
   small.busy = true;
   try {
-    small.points ??= new Float32Array(await bytes("/api/map/points?layout=pca"));
+    if (!small.points) {
+      const points = new Float32Array(await bytes("/api/map/points?layout=pca"));
+      if (points.length !== 2 * state.items) return; // more items have come in since
+      small.points = points;
+    }
     small.asked = state.answers;
     small.labels = (await get("/api/map/labels")).labels;
   } catch {
@@ -253,6 +258,14 @@ function glimpse(number) {
     picture.alt = "";
     at("few").append(picture);
   }
+}
+
+// How much of the source is in, while the rest is read.
+export function arrived(state) {
+  const { items, coming } = state;
+  if (!coming) return `${count(items)} items`;
+  const left = coming.trouble ? `no more will come: ${coming.trouble}` : coming.left ? `about ${duration(coming.left)} left` : "almost done";
+  return `${count(items)} of ${count(coming.total)} items are in, ${left}`;
 }
 
 function duration(seconds) {

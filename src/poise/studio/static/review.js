@@ -112,8 +112,9 @@ class Review {
 
   update(state) {
     this.showClasses();
-    const news = this.last !== undefined && this.last !== state.last;
-    this.last = state.last;
+    const seen = `${state.last} ${state.items}`;
+    const news = this.seen !== undefined && this.seen !== seen;
+    this.seen = seen;
     if (news) this.reload();
   }
 

@@ -5,9 +5,10 @@
 import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } from "./api.js";
 import { atOnce, content, element, load } from "./content.js";
 import { Grid } from "./grid.js";
-import { at, colourName, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { arrived, at, colourName, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
 
 const POLL = 300;
+const COMING = 2000; // milliseconds between two looks at how many items are in
 const SEEN_HELP = "poise-seen-help";
 const NAME = "poise-name";
 const ALONE = "poise-duplicates-alone"; // kept while near-duplicates get no answer of their own
@@ -175,6 +176,7 @@ function take(found) {
   // What was on its way while an answer overtook it tells nothing new.
   if (!(found.last < state?.last)) {
     const same = state?.question && found.question?.item === state.question.item;
+    if (found.items !== state?.items) ahead = null; // what was foreseen did not know the new ones
     const known = same && state.question.explained && !found.question.explained ? state.question : null;
     state = found;
     if (known) {
@@ -184,8 +186,25 @@ function take(found) {
     showQuestion();
     screen.update(state);
   }
+  if (state.coming && !state.coming.trouble) watchComing();
   if (!state.question && !state.exhausted || state.question && !state.question.explained) askForQuestion();
   else if (state.question) look();
+}
+
+// Items that are still to come join what is asked about; nobody has to do anything for it.
+let watching = false;
+async function watchComing() {
+  if (watching) return;
+  watching = true;
+  await new Promise((done) => { setTimeout(done, COMING); });
+  watching = false;
+  try {
+    const found = await get("/api/state");
+    if (!outbox.length) take(found);
+    else watchComing();
+  } catch {
+    watchComing();
+  }
 }
 
 let asking = false;
@@ -250,7 +269,7 @@ function showQuestion() {
   const { question } = state;
   document.title = `${state.project} · poise`;
   at("project").textContent = state.project;
-  at("counts").textContent = `${count(state.answers)} ${state.answers === 1 ? "answer" : "answers"} · ${count(state.items)} items`
+  at("counts").textContent = `${count(state.answers)} ${state.answers === 1 ? "answer" : "answers"} · ${arrived(state)}`
     + (state.unreadable ? `, ${count(state.unreadable)} could not be read` : "");
   if (grid.open && grid.items[0].item !== question?.item) grid.close();
   showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));

@@ -1,0 +1,113 @@
+"""A large source a part at a time: questions begin before the last item is read and embedded.
+
+Items arrive in random order, so that what is there at first is a fair sample of all, however the
+source is sorted. What arrives is only ever added at the end.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import Graph, knn_graph
+from poise.studio.catalogue import Catalogue
+from poise.studio.preparing import Compared, Features, Report, embedded
+
+#: Items with which questions begin; or as many as there are after so many seconds, but not fewer
+#: than `FEWEST`, which a graph should have.
+ENOUGH, SECONDS, FEWEST = 1_000, 20.0, 50
+#: Nothing begins early if the rest takes no more seconds than this.
+SOON = 10.0
+#: Items that are read and embedded at a time before questions begin.
+STEP = 128
+#: Then a part is this share of what is there: few parts, and each pays for what it interrupts.
+SHARE = 0.5
+
+Clock = Callable[[], float]
+#: The first so many items in the order of arrival -> their catalogue.
+Take = Callable[[int], Catalogue]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What has arrived so far.
+
+    Attributes
+    ----------
+    catalogue, features, graph : of these items
+    wanted : how many items the source was asked for; those that cannot be read are not in
+    """
+
+    catalogue: Catalogue
+    features: Features
+    graph: Graph
+    wanted: int
+
+
+def arriving(
+    take: Take,
+    total: int,
+    compared: Compared,
+    report: Report,
+    clock: Clock = time.monotonic,
+) -> Iterator[Part]:
+    """Growing parts of a source; none if all of it is there soon, and never all of it.
+
+    Parameters
+    ----------
+    take : m -> the catalogue of the first m items in the order of arrival
+    total : how many there are
+    compared : by which embedding, with how many neighbours, by which metric
+    report : called with (items that are in, total)
+    """
+    began, size = clock(), 0
+    known: Catalogue | None = None
+    features: Features | None = None
+    graph: Graph | None = None
+    while (size := _next(size, graph is not None)) < total:
+        catalogue = take(size)
+        old = 0 if known is None else len(known)
+        new = list(range(old, len(catalogue)))
+        if known is not None and catalogue.ids[: len(known)] != known.ids:
+            return  # files went or changed meanwhile: all of them are read once more at the end
+        if new:
+            rows = embedded(
+                catalogue.only(new),
+                compared.embedding,
+                lambda done, _, old=old: report(old + done, total),  # type: ignore[misc]
+            )
+            features = rows if features is None else np.concatenate([features, rows])
+        known = catalogue
+        if features is None or len(features) < FEWEST:
+            continue
+        if graph is None:
+            elapsed = clock() - began
+            if len(features) < ENOUGH and elapsed < SECONDS:
+                continue
+            if elapsed * (total - size) / size <= SOON:
+                return
+            graph = knn_graph(features, compared.k, metric=compared.metric, keep_neighbours=True)
+        else:
+            graph = graph.extend(features[graph.n_nodes :])
+        yield Part(catalogue, features, graph, size)
+
+
+def _next(size: int, begun: bool) -> int:
+    return size + (max(STEP, int(SHARE * size)) if begun else STEP)
+
+
+def shuffled(n: int) -> npt.NDArray[np.int64]:
+    """The order in which items arrive: random, and the same at every start."""
+    return np.random.default_rng(n).permutation(n)
+
+
+def in_order_of_arrival(
+    catalogue: Catalogue, features: Features, graph: Graph, before: Catalogue
+) -> tuple[Catalogue, Features, Graph]:
+    """All items, those that had arrived before first: their nodes keep their numbers."""
+    first = [catalogue.index[item] for item in before.ids if item in catalogue.index]
+    rest = np.setdiff1d(np.arange(len(catalogue)), first)
+    order = np.concatenate([np.array(first, dtype=np.int64), rest])
+    return catalogue.only(order.tolist()), features[order], graph.reordered(order)

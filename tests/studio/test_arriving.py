@@ -1,0 +1,275 @@
+"""Items that arrive while questions are asked already."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from poise import Graph, knn_graph
+from poise.errors import DataError
+from poise.studio import arriving as module
+from poise.studio import opening as opening_module
+from poise.studio.arriving import arriving, shuffled
+from poise.studio.catalogue import Catalogue
+from poise.studio.events import Event
+from poise.studio.exchange import make_class, rows
+from poise.studio.opening import Opening, Source
+from poise.studio.preparing import Compared
+from poise.studio.project import Project
+from poise.studio.store import EventStore
+
+COMPARED = Compared("raw", "it was asked for", 5, "euclidean")
+X = np.random.default_rng(0).normal(size=(400, 4)).astype(np.float32)
+
+
+def catalogue(places):
+    return Catalogue("points", "vector", tuple(f"p{i}" for i in places), X[places])
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few items are enough."""
+    for name, value in {"ENOUGH": 100, "FEWEST": 20, "STEP": 30, "SOON": 0.0}.items():
+        monkeypatch.setattr(module, name, value)
+
+
+class Clock:
+    """Goes on by so many seconds whenever somebody looks."""
+
+    def __init__(self, step):
+        self.now, self.step = 0.0, step
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
+def take(m):
+    return catalogue(shuffled(400)[:m].tolist())
+
+
+def parts(step=1.0, take=take):
+    return list(arriving(take, 400, COMPARED, lambda done, total: None, Clock(step)))
+
+
+def test_parts_grow_by_half_and_never_hold_everything(small):
+    sizes = [len(part.catalogue) for part in parts()]
+    assert sizes == [120, 180, 270]
+
+
+def test_after_some_seconds_fewer_are_enough(small):
+    assert len(parts(step=15.0)[0].catalogue) == 60
+
+
+def test_nothing_begins_early_if_the_rest_is_there_soon(small, monkeypatch):
+    monkeypatch.setattr(module, "SOON", 1e9)
+    assert parts() == []
+
+
+def test_what_is_in_keeps_its_number_and_the_graph_is_that_of_the_items(small):
+    *_, before, last = parts()
+    n = len(before.catalogue)
+    assert last.catalogue.ids[:n] == before.catalogue.ids
+    assert np.array_equal(last.features, last.catalogue.items)
+    assert last.graph.fingerprint == knn_graph(last.features, k=5).fingerprint
+
+
+def test_files_that_change_meanwhile_end_it(small):
+    def shifting(m):
+        return catalogue(np.roll(shuffled(400), m).tolist()[:m])
+
+    assert parts(take=shifting) == []
+
+
+def test_every_start_has_the_same_order():
+    assert np.array_equal(shuffled(400), shuffled(400))
+    assert not np.array_equal(shuffled(400), np.arange(400))
+
+
+# A project that grows -----------------------------------------------------------------------------
+
+
+def grown_project(tmp_path):
+    first = catalogue(list(range(200)))
+    graph = knn_graph(X[:200], k=5, keep_neighbours=True)
+    project = Project(first, X[:200], graph, EventStore(tmp_path / "events.db"))
+    return project, graph
+
+
+def answer(project, label):
+    question = project.wait("", 30)
+    assert question is not None
+    item = project.catalogue.ids[question.node]
+    make_class(project, label)
+    project.record(Event("label", {"items": [item], "label": label}))
+    return item
+
+
+def test_answers_and_the_open_question_stay(tmp_path):
+    project, graph = grown_project(tmp_path)
+    try:
+        said = {answer(project, label): label for label in "abab"}
+        held = project.wait("", 30)
+        everything = catalogue(list(range(400)))
+        project.predictions().result(30)
+        project.grow(everything, X, graph.extend(X[200:]))
+        assert project.wait("", 30).node == held.node
+        assert {item: given.label for item, given in project.state.labels.items()} == said
+        assert len(project.predictions().result(30)) == 400
+        assert len(rows(project, project.predictions().result(30))) == 400
+        asked = [answer(project, "a") for _ in range(60)]
+        assert any(int(item[1:]) >= 200 for item in asked)  # the new ones are asked about too
+    finally:
+        project.close()
+
+
+def test_it_grows_while_people_answer_and_look(tmp_path):
+    """Predictions, exports and questions from other threads never fail while items come in."""
+    project, graph = grown_project(tmp_path)
+    failures, stop = [], threading.Event()
+
+    def look():
+        while not stop.is_set():
+            try:
+                rows(project, project.predictions().result(30))
+                project.duplicates(project.catalogue.ids[0])
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    try:
+        answer(project, "a")
+        answer(project, "b")
+        for thread in threads:
+            thread.start()
+        for size in (250, 300, 350, 400):
+            graph = graph.extend(X[graph.n_nodes : size])
+            project.grow(catalogue(list(range(size))), X[:size], graph)
+            answer(project, "a")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        project.close()
+    assert failures == []
+
+
+# From a folder ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """240 small photographs in three colours; the last one is damaged."""
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for i in range(240):
+        shade = np.zeros((70, 70, 3))
+        shade[..., i % 3] = 200
+        pixels = np.clip(shade + rng.normal(0, 40, shade.shape), 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{i:03d}.png")
+    (folder / "239.png").write_bytes(b"\x89PNG broken")
+    return folder
+
+
+def opened(source):
+    opening = Opening(source)
+    opening.start()
+    return opening
+
+
+def until(wanted, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not wanted():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_the_first_question_does_not_wait_for_the_last_photo(small, photos, tmp_path, monkeypatch):
+    gate, real = threading.Event(), opening_module.prepare
+
+    def prepare(*given, **named):  # what comes after the parts
+        gate.wait(60)
+        return real(*given, **named)
+
+    monkeypatch.setattr(opening_module, "prepare", prepare)
+    opening = opened(Source(str(photos), tmp_path / "p.poise"))
+    try:
+        until(lambda: opening.project is not None or opening.error)
+        project = opening.project
+        item = answer(project, "red")
+        assert len(project.catalogue) < 239
+        assert opening.coming()["total"] == 240
+        gate.set()
+        until(lambda: opening.ended)
+        assert opening.trouble == ""
+        assert opening.coming() is None
+        assert len(project.catalogue) == 239
+        assert [name for name, _ in project.catalogue.unreadable] == ["239.png"]
+        assert project.state.labels[item].label == "red"
+        exported = [row[1] for row in rows(project, project.predictions().result(30))]
+        assert exported == [f"{i:03d}.png" for i in range(239)]  # in the order of the folder
+    finally:
+        gate.set()
+        opening.close()
+    # The next start finds everything, and the same as if nothing had arrived early.
+    again = Opening(Source(str(photos), tmp_path / "p.poise")).open()
+    whole = Opening(Source(str(photos), tmp_path / "whole.poise")).open()
+    assert again.state.labels[item].label == "red"
+    assert again.graph.fingerprint == whole.graph.fingerprint
+    assert isinstance(again.graph, Graph)
+    again.close()
+    whole.close()
+
+
+def test_a_failure_after_questions_began_is_told_and_they_go_on(
+    small, photos, tmp_path, monkeypatch
+):
+    def fail(*given, **named):
+        raise DataError("the disk is full")
+
+    monkeypatch.setattr(opening_module, "prepare", fail)
+    opening = opened(Source(str(photos), tmp_path / "p.poise"))
+    try:
+        until(lambda: opening.ended)
+        assert opening.error is None
+        assert opening.coming()["trouble"] == "the disk is full"
+        answer(opening.project, "red")
+    finally:
+        opening.close()
+
+
+def test_labels_of_a_file_wait_for_all_items(small, photos, tmp_path):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("source,label\n" + "".join(f"{i:03d}.png,c{i % 3}\n" for i in range(239)))
+    opening = opened(Source(str(photos), tmp_path / "p.poise", labels=labels))
+    try:
+        until(lambda: opening.project is not None or opening.error)
+        assert len(opening.project.catalogue) == 239
+        assert len(opening.project.state.labels) == 239
+    finally:
+        opening.close()
+
+
+def test_photos_read_from_a_table_arrive_too(small, photos, tmp_path):
+    table = photos / "table.csv"
+    table.write_text("image\n" + "".join(f"{i:03d}.png\n" for i in range(239)))
+    opening = opened(Source(str(table), tmp_path / "p.poise"))
+    try:
+        until(lambda: opening.project is not None or opening.error)
+        early = len(opening.project.catalogue)
+        until(lambda: opening.ended)
+        assert early < 239
+        assert len(opening.project.catalogue) == 239
+        assert opening.trouble == ""
+    finally:
+        opening.close()
+
+
+def test_closing_ends_the_reading(small, photos, tmp_path):
+    opening = opened(Source(str(photos), tmp_path / "p.poise"))
+    until(lambda: opening.project is not None or opening.error)
+    opening.close()
+    until(lambda: opening.ended)
