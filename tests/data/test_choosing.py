@@ -6,7 +6,14 @@ from PIL import Image
 
 import poise
 from poise.data.embeddings import choosing
-from poise.data.embeddings.choosing import Choice, is_installed, suited
+from poise.data.embeddings.choosing import (
+    NEEDED,
+    STRONGER,
+    Choice,
+    is_installed,
+    stronger,
+    suited,
+)
 from poise.data.embeddings.items import Images
 
 
@@ -84,3 +91,11 @@ def test_embed_follows_the_rule(monkeypatch):
     np.testing.assert_array_equal(poise.embed(X), X)
     monkeypatch.setattr(choosing, "suited", lambda items: Choice("pca", "a test"))
     assert poise.embed(X, cached=False).shape[1] <= 3
+
+
+def test_a_larger_encoder_is_named_with_its_size():
+    assert "340 MB" in stronger("photo")
+    assert "--embed image-encoder" in stronger("photo")
+    assert "--embed text-encoder" in stronger("sentence")
+    assert stronger("pca") == ""
+    assert set(STRONGER) == set(NEEDED)

@@ -125,3 +125,13 @@ class TestFullDisk:
         again = self.made(photos, place)
         np.testing.assert_array_equal(again[0], features)
         assert again[1].fingerprint == graph.fingerprint
+
+
+def test_a_data_set_of_texts_is_shown_as_texts(tmp_path, monkeypatch):
+    rows = "".join(f"where is my card {i},intent{i % 3},test\n" for i in range(9))
+    (tmp_path / "banking77.csv").write_text("text,intent,split\n" + rows)
+    monkeypatch.setenv("POISE_DATA", str(tmp_path))
+    found = read_catalogue("banking77")
+    assert found.kind == "text"
+    assert list(found.items) == [f"where is my card {i}" for i in range(9)]
+    assert found.content(7)[1] == b"where is my card 7"

@@ -275,6 +275,10 @@ def read_catalogue(
         found = _array(source_name(source), str(path.resolve()), X, progress)
     else:
         data = load_dataset(source, report=progress)
+        if data.texts is not None:
+            hashes = [content_id(text.encode("utf-8", "surrogatepass")) for text in data.texts]
+            found = Catalogue(source, "text", _distinct(hashes), list(data.texts), source=source)
+            return _with_vectors(found, given, rows)
         shape = data.shape if data.shape and math.prod(data.shape) == data.X[0].size else ()
         X = data.X.reshape(len(data.X), *(shape or (-1,)))
         found = _array(source, source, X, progress)

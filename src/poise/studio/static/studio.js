@@ -494,7 +494,7 @@ function openHelp() {
     return label;
   }));
   at("remap").hidden = !state?.classes?.length;
-  at("compared").textContent = state?.compared ? `Items are compared by ${state.compared}.` : "";
+  at("compared").textContent = state?.compared ?? "";
   if (!at("help").open) at("help").showModal();
 }
 
