@@ -1,6 +1,7 @@
 """What every test shares: deterministic property tests, and the data folder."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("data"):
             item.add_marker(missing)
+
+
+# In the background a shell lets SIGINT be ignored, and what the tests start inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)

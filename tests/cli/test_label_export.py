@@ -1,12 +1,19 @@
 """``poise label`` and ``poise export``: mistakes cost a line; exporting needs no app."""
 
 import csv
+import shutil
+import signal
+import subprocess
+import sys
+import time
 
+import httpx
 import pytest
 
 from poise.cli.main import main
 from poise.studio.events import Event
 from poise.studio.opening import Opening, Source
+from poise.studio.store import EventStore
 
 
 @pytest.fixture
@@ -73,6 +80,98 @@ def test_a_project_is_exported(run, labelled, tmp_path):
     assert [row["label"] for row in rows if row["by"] == "person"] == ["a", "b"]
     run("export", str(labelled), "-o", str(target), "--labelled")
     assert len(target.read_text().splitlines()) == 3
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_exporting_writes_nothing_into_the_project(run, labelled, tmp_path):
+    for name in ("features.npy", "graph.npz"):  # what is missing is made elsewhere
+        (labelled / name).unlink()
+    before = contents(labelled)
+    labelled.chmod(0o500)
+    try:
+        code, _, err = run("export", str(labelled), "-o", str(tmp_path / "labels.csv"))
+    finally:
+        labelled.chmod(0o700)
+    assert code == 0, err
+    assert contents(labelled) == before
+
+
+def test_the_answers_are_backed_up(run, labelled, tmp_path):
+    target = tmp_path / "copy.db"
+    code, out, err = run("backup", str(labelled), "-o", str(target))
+    assert code == 0, err
+    copied = EventStore(target)
+    assert f"{len(copied.events())} events" in out
+    assert sum(event.kind == "label" for event in copied.events()) == 2
+    copied.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([".", "-o", "x.db"], "has no events.db"),
+        (["digits.poise", "-o", "digits.poise/events.db"], "give another name"),
+        (["digits.poise", "-o", "."], "give another name"),
+        (["digits.poise", "-o", "digits.poise/events.db/x.db"], "choose another place"),
+    ],
+)
+def test_mistakes_back_up_nothing(run, labelled, monkeypatch, arguments, words):
+    monkeypatch.chdir(labelled.parent)
+    before = contents(labelled)
+    code, _, err = run("backup", *arguments)
+    assert code in (1, 2)
+    assert words in err
+    assert err.count("\n") == 1
+    assert contents(labelled) == before
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A real server: its process, and its address."""
+    command = [sys.executable, "-m", "poise", "label", "digits", "--no-browser"]
+    command += ["--project", str(tmp_path / "p.poise")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        lines = iter(process.stdout.readline, "")
+        address = next(line.strip() for line in lines if "http://" in line)
+        yield process, address
+        process.kill()
+
+
+def saved(address, n):
+    """Answers that the server said were saved."""
+    origin, _, token = address.partition("/?token=")
+    with httpx.Client(base_url=origin, trust_env=False, timeout=60) as client:
+        client.get("/", params={"token": token})
+        while "preparing" in client.get("/api/state").json():
+            time.sleep(0.1)
+        for i in range(n):
+            body = {"kind": "class", "data": {"name": f"class {i}"}, "client": f"client {i}"}
+            response = client.post("/api/events", json=body, headers={"Origin": origin})
+            assert response.status_code == 200, response.text
+
+
+def test_ended_by_sigterm_the_file_alone_has_everything(running, tmp_path):
+    process, address = running
+    saved(address, 12)
+    process.send_signal(signal.SIGTERM)
+    process.wait(30)
+    shutil.copy(tmp_path / "p.poise" / "events.db", tmp_path / "alone.db")
+    copied = EventStore(tmp_path / "alone.db")
+    assert sum(event.kind == "class" for event in copied.events()) == 12
+    copied.close()
+
+
+def test_a_second_server_is_told_where_the_first_one_is(running, tmp_path, run):
+    process, address = running
+    second = ("label", "digits", "--no-browser", "--project", str(tmp_path / "p.poise"))
+    code, out, err = run(*second)
+    assert code == 2
+    assert f"process {process.pid}" in err
+    assert address in err
+    assert "http://" not in out
 
 
 @pytest.mark.parametrize(

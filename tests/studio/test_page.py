@@ -27,6 +27,7 @@ from browser import (
 from PIL import Image
 
 import poise
+from poise.studio import preparing
 from poise.studio.catalogue import read_catalogue
 from poise.studio.store import StoreError
 
@@ -268,7 +269,9 @@ def test_the_first_visit_shows_the_keys_once(studio, visits):
     assert not page.locator("#help").is_visible()
 
 
-def test_the_preparation_is_shown_and_goes_on_by_itself(start, photos, visits, tmp_path):
+def test_the_preparation_is_shown_and_goes_on_by_itself(
+    start, photos, visits, tmp_path, monkeypatch
+):
     """One image is empty and one cut short: the rest is opened, and it is said how many are not."""
     folder = make_photos(tmp_path / "photos")
     (folder / "empty.png").write_bytes(b"")
@@ -286,21 +289,29 @@ def test_the_preparation_is_shown_and_goes_on_by_itself(start, photos, visits, t
         see(content)
         go_on.wait(SOON)
 
+    joins = threading.Event()
+
+    def prepare(*given, **named):
+        joins.wait(SOON)
+        return preparing.prepare(*given, **named)
+
     opening._see = and_wait
+    monkeypatch.setattr("poise.studio.opening.prepare", prepare)
     with ThreadPoolExecutor(1) as pool:
         opens = pool.submit(opening.open)
         try:
             page.wait_for_function("() => document.querySelector('#few img')?.naturalWidth > 0")
             assert opening.catalogue is None, "the first pictures are shown while the rest is read"
+            go_on.set()
+            reads(page, "#found", "59 images, 2 could not be read")
+            page.locator("#unreadable summary").click()
+            words = " ".join(page.locator("#unreadable li").all_text_contents())
         finally:
             go_on.set()
-        made = opens.result()
-    reads(page, "#found", "59 images, 2 could not be read")
-    page.locator("#unreadable summary").click()
-    words = " ".join(page.locator("#unreadable li").all_text_contents())
+            joins.set()
+        opens.result()
     assert "empty.png: it is empty (0 bytes)" in words
     assert "disc-00.png: it is damaged or cut short" in words
-    opening.project = made
     shown(page)
     reads(page, "#counts", "59 items")
     reads(page, "#counts", "2 could not be read")

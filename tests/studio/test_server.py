@@ -141,6 +141,35 @@ def test_the_page_and_its_parts_are_served_strictly(client):
     assert "<script>" not in client.get("/").text
 
 
+def test_a_browser_never_shows_what_an_item_held_before(tmp_path):
+    """With --key ids stay when contents change; another project may come to the same port."""
+    table, tags = tmp_path / "texts.csv", []
+    for text in ("old words", "new words"):
+        table.write_text(f"key,text\n1,{text}\n2,b\n3,c\n4,d\n")
+        source = Source(str(table), tmp_path / "p.poise", key="key", embedding="tfidf")
+        made = Opening(source).open()
+        with served(opened(made)) as stranger:
+            enter(stranger)
+            seen = {"If-None-Match": tags[-1]} if tags else {}
+            response = stranger.get("/api/items/1", headers=seen)
+            assert response.text == text
+            assert "no-cache" in response.headers["cache-control"]
+            tags.append(response.headers["etag"])
+            again = stranger.get("/api/items/1", headers={"If-None-Match": tags[-1]})
+            assert (again.status_code, again.content) == (304, b"")
+        made.close()
+    assert tags[0] != tags[1]
+
+
+def test_a_page_of_an_earlier_run_can_be_told(project):
+    runs = set()
+    for _ in range(2):
+        with served(opened(project)) as stranger:
+            enter(stranger)
+            runs.add(stranger.get("/api/state").json()["run"])
+    assert len(runs) == 2
+
+
 def test_items_by_id_only(client):
     assert json.loads(client.get("/api/items/item0").text)
     for path in ("nothing", "..%2f..%2fetc%2fpasswd", "%2e%2e", "item0%00"):
@@ -355,6 +384,16 @@ def test_import_is_lossless(client, tmp_path):
             theirs = stranger.get(f"/api/export?{query}").content
             assert theirs == client.get(f"/api/export?{query}").content
         other.close()
+
+
+def test_an_import_is_taken_in_whole_or_not_at_all(client, project):
+    before = len(project.store.events())
+    content = b"id,label,by\nitem0,good,\nitem1,bad\x01name,\nitem2,good,\n"
+    headers = own(client) | {"Content-Type": "application/octet-stream"}
+    response = client.post("/api/import?name=x.csv", content=content, headers=headers)
+    assert response.status_code == 422
+    assert len(project.store.events()) == before
+    assert project.state.labels == {}
 
 
 @pytest.mark.parametrize(

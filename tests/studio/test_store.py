@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from poise.studio import store as store_module
 from poise.studio.events import Event
 from poise.studio.store import ConflictError, EventStore, StoreError
 
@@ -188,3 +189,79 @@ def test_a_log_that_is_cut_anywhere_opens_with_a_prefix(tmp_path):
     store.close()
     assert lengths == sorted(lengths)
     assert lengths[0] < 10 < 30 < lengths[-1]
+
+
+# Copies, and files that vanish ----------------------------------------------------------------
+
+
+def _label(item):
+    return Event("label", {"items": [item], "label": "a"})
+
+
+def test_a_copy_of_the_file_alone_has_everything_after_a_moment(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "IDLE_SECONDS", 0.05)
+    store = EventStore(tmp_path / "events.db")
+    store.append(*(_label(f"{i}") for i in range(20)))
+    wal = tmp_path / "events.db-wal"
+    end = time.monotonic() + 30
+    while wal.stat().st_size:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    shutil.copy(tmp_path / "events.db", tmp_path / "copy.db")
+    store.append(_label("20"))  # it goes on
+    store.close()
+    copied = EventStore(tmp_path / "copy.db")
+    assert len(copied.events()) == 20
+    copied.close()
+
+
+@pytest.mark.parametrize("how", ["deleted", "truncated", "replaced", "log deleted"])
+def test_what_nobody_will_read_is_not_called_saved(tmp_path, how):
+    path = tmp_path / "events.db"
+    store = EventStore(path)
+    store.append(_label("1"))
+    if how == "deleted":
+        path.unlink()
+    elif how == "truncated":
+        os.truncate(path, 0)
+    elif how == "log deleted":
+        (tmp_path / "events.db-wal").unlink()
+    else:
+        (tmp_path / "other").write_bytes(b"x" * 100_000)
+        (tmp_path / "other").replace(path)
+    with pytest.raises(StoreError, match="removed, replaced or cut"):
+        store.append(_label("2"))
+    store.close()
+
+
+def test_a_copy_in_memory_writes_nothing_where_the_log_is(tmp_path):
+    path = tmp_path / "events.db"
+    running = EventStore(path)
+    running.append(_label("1"))
+    before = {
+        name: (tmp_path / name).read_bytes() for name in sorted(p.name for p in tmp_path.iterdir())
+    }
+    store = EventStore.copy_of(path)  # what is in the write-ahead log counts
+    store.append(_label("2"))
+    assert [event.items for event in store.events()] == [["1"], ["2"]]
+    store.close()
+    del before["events.db-shm"]  # locks of readers; holds nothing that lasts
+    assert before == {name: (tmp_path / name).read_bytes() for name in before}
+    assert len(running.events()) == 1
+    running.close()
+
+
+def test_a_back_up_while_it_is_written(tmp_path):
+    running = EventStore(tmp_path / "events.db")
+    running.append(*(_label(f"{i}") for i in range(50)))
+    store = EventStore.copy_of(tmp_path / "events.db")
+    assert store.back_up(tmp_path / "copy.db") == 50
+    store.close()
+    running.close()
+    copied = EventStore(tmp_path / "copy.db")
+    assert len(copied.events()) == 50
+    copied.close()
+    store = EventStore.copy_of(tmp_path / "copy.db")
+    with pytest.raises(StoreError, match="choose another place"):
+        store.back_up(tmp_path / "copy.db" / "below")
+    store.close()

@@ -31,21 +31,16 @@ def export(project: Path, output: Path, labelled: bool) -> None:
     from poise.cli.progress import progress_bar
 
     kind = output.suffix.lower().lstrip(".")
-    if not (project / "events.db").is_file():
-        raise InputError(f"{project} is no project of poise label: it has no events.db")
     with progress_bar("Loading") as begin:
         from poise.data.folders import write_whole
         from poise.studio import exchange
-        from poise.studio.opening import Opening, Source
+        from poise.studio.opening import borrowed
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")
-        opened = Opening(Source.of_project(project)).open(begin)
-        try:
+        with borrowed(project, begin) as opened:
             predictions = None if labelled else opened.predictions().result()
             rows = exchange.rows(opened, predictions)
-        finally:
-            opened.close()
         content = exchange.written(rows, kind)
         write_whole(output, lambda file: file.write(content))
     click.echo(f"{output}: {len(rows):,} items")

@@ -9,6 +9,7 @@ import click
 
 from poise import __version__
 from poise.cli.acquisitions import acquisitions
+from poise.cli.backup import backup
 from poise.cli.bench import bench
 from poise.cli.dataset import dataset
 from poise.cli.demo import demo
@@ -46,6 +47,7 @@ def cli(context: click.Context) -> None:
 
 for command in (
     acquisitions,
+    backup,
     bench,
     dataset,
     demo,

@@ -39,25 +39,20 @@ def predict(project: Path, source: str, output: Path, **options: Any) -> None:
     from poise.cli.progress import progress_bar
 
     kind = output.suffix.lower().lstrip(".")
-    if not (project / "events.db").is_file():
-        raise InputError(f"{project} is no project of poise label: it has no events.db")
     with progress_bar("Loading") as begin:
         from poise.data.folders import write_whole
         from poise.studio import exchange
         from poise.studio.catalogue import read_catalogue
-        from poise.studio.opening import Opening, Source
+        from poise.studio.opening import borrowed
         from poise.studio.predicting import FIELDS, predict_new
         from poise.studio.preparing import read_about
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")
         new = read_catalogue(source, use_labels=False, progress=begin("reading"), **options)
-        opened = Opening(Source.of_project(project)).open(begin)
-        try:
+        with borrowed(project, begin) as opened:
             name = str(read_about(project)["embedding"])
             rows = predict_new(opened, name, new, begin("embedding new items"))
-        finally:
-            opened.close()
         content = exchange.written(rows, kind, FIELDS)
         write_whole(output, lambda file: file.write(content))
     click.echo(f"{output}: {len(rows):,} items, {sum(row[-1] for row in rows):,} with a label near")

@@ -45,6 +45,8 @@ from poise.studio.reading import (
 
 #: Longest side of an image as it is shown.
 SHOWN = 1200
+#: Changes when the same item is shown otherwise.
+SHOWN_FORMAT = "1"
 #: Shortest side of a picture that a row of numbers may be.
 SIDE_OF_A_ROW = 8
 #: Names of columns that hold what is to be labelled, and of those that hold labels.
@@ -184,6 +186,12 @@ class Catalogue:
         numbers = values.astype(np.float64).ravel()
         listed = [value if math.isfinite(value) else None for value in numbers.tolist()]
         return "application/json", json.dumps(listed).encode()
+
+    def tag(self, index: int, size: int = SHOWN) -> str:
+        """What tells the content of one item from any other, as an HTTP entity tag."""
+        content = (self.hashes or self.ids)[index]
+        text = f"{SHOWN_FORMAT} {self.kind} {size} {content}"
+        return f'"{hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
 
     def _picture(self, index: int, size: int) -> tuple[str, bytes]:
         file = self.files[index]

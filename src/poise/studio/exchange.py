@@ -109,7 +109,7 @@ class Imported:
 
 
 def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
-    """Record labels of a file: an event for each class, person and time, all on disk or none told.
+    """Record labels of a file: an event for each class, person and time, all on disk or none.
 
     Rows by the model are left out: it predicts anew. Rows are recognised by id, else by source.
     """
@@ -135,15 +135,16 @@ def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
             unchanged += 1
             continue
         groups.setdefault((str(label), name, None if time is None else str(time)), []).append(item)
+    events = new_classes(project, dict.fromkeys(label for label, _, _ in groups))
     for label, name, time in groups:
-        make_class(project, label)
         data: dict[str, Any] = {
             "items": groups[label, name, time],
             "label": label,
             "via": "source" if name == SOURCE else "import",
             "by": "" if name == SOURCE else name,
         }
-        project.record(Event("label", data | ({} if time is None else {"at": time})))
+        events.append(Event("label", data | ({} if time is None else {"at": time})))
+    project.record_all(events)
     return Imported(sum(map(len, groups.values())), unchanged, unknown, predictions)
 
 
@@ -153,15 +154,27 @@ def take_in_known(project: Project) -> int:
     for item, label in project.catalogue.known.items():
         if project.state.version.get(item, 0) == 0:
             groups.setdefault(label, []).append(item)
+    events = new_classes(project, groups)
     for label, items in groups.items():
-        make_class(project, label)
-        project.record(Event("label", {"items": items, "label": label, "via": "source"}))
+        events.append(Event("label", {"items": items, "label": label, "via": "source"}))
+    project.record_all(events)
     return sum(map(len, groups.values()))
 
 
 def make_class(project: Project, name: str) -> None:
     """A class with the first free key, if it is not there."""
-    if name not in project.state.classes:
-        free = [key for key in KEYS if key not in project.state.classes.values()]
-        key = name if name in free else next(iter(free), "")  # the digit 7 gets the key 7
-        project.record(Event("class", {"name": name} | ({"key": key} if key else {})))
+    project.record_all(new_classes(project, [name]))
+
+
+def new_classes(project: Project, names: Iterable[str]) -> list[Event]:
+    """Events that make those of the classes that are not there, each with the first free key."""
+    keys = dict(project.state.classes)
+    events = []
+    for name in names:
+        if name in keys:
+            continue
+        free = [key for key in KEYS if key not in keys.values()]
+        keys[name] = name if name in free else next(iter(free), "")  # the digit 7 gets the key 7
+        given = {"key": keys[name]} if keys[name] else {}
+        events.append(Event("class", {"name": name} | given))
+    return events

@@ -2,10 +2,11 @@
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from poise import Graph, embeddings
@@ -39,6 +40,8 @@ Bar = Callable[[str], AbstractContextManager[Begin]]
 #: could not be read.
 FEW, SIDE = 8, 160
 REASONS = 100
+#: Files of a project beside its log: they can be made again.
+MADE = ("project.toml", "items.npz", "features.npy", "graph.npz")
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,11 @@ class Step:
 class Opening:
     """A project that is opened by a thread of its own.
 
+    Parameters
+    ----------
+    source : what to label
+    store : the log; that of the project's folder by default
+
     Attributes
     ----------
     steps : what was begun so far
@@ -179,8 +187,9 @@ class Opening:
     trouble : why no more will come, if questions can be asked all the same
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, store: EventStore | None = None) -> None:
         self.source = source
+        self._store = store
         self._begin: Begin = lambda name: lambda done, total: None
         self.steps: list[Step] = []
         self.glimpses: list[tuple[str, bytes]] = []
@@ -320,7 +329,7 @@ class Opening:
             self.project.grow(catalogue, features, graph)
             take_in_known(self.project)
             return self.project
-        store = EventStore(source.place / "events.db")
+        store = self._store or EventStore(source.place / "events.db")
         try:
             about = read_about(source.place)
             name = str(about.get("embedding", ""))
@@ -399,6 +408,28 @@ class Opening:
             },
             "error": None if self.error is None else str(self.error),
         }
+
+
+@contextmanager
+def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
+    """A project as it stands, for as long as this lasts; nothing in its folder is written.
+
+    Its folder may be read-only, or that of a running server.
+    """
+    log = folder / "events.db"
+    if not log.is_file():
+        raise InputError(f"{folder} is no project of poise label: it has no events.db")
+    with TemporaryDirectory(prefix="poise-") as temporary:
+        place = Path(temporary)
+        for name in MADE:  # what has to be made anew takes the place of the link, not of the file
+            if (folder / name).exists():
+                (place / name).symlink_to((folder / name).resolve())
+        source = replace(Source.of_project(folder), folder=place)
+        opened = Opening(source, EventStore.copy_of(log)).open(begin)
+        try:
+            yield opened
+        finally:
+            opened.close()
 
 
 def _images_of(source: Source) -> list[str]:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -91,9 +91,7 @@ class Project:
             there = self.store.find(event)
             if there is not None:
                 return there
-            for item in event.items:
-                if item not in self.index:
-                    raise InputError(f"there is no item {item}: the source may have changed")
+            self._check_items(event)
             check(self.state, event, versions)
             before, following = self.state, self._following(event)
             asked = [] if following is None else [self._asking(following, event.annotator)]
@@ -105,6 +103,20 @@ class Project:
                 self.asker.follow(following)
             self._renew()
             return written
+
+    def record_all(self, events: Sequence[Event]) -> None:
+        """Write events that are nobody's answers to a question: all of them, or none."""
+        with self._lock:
+            state = self.state
+            for event in events:
+                self._check_items(event)
+                check(state, event)
+                state = apply(state, event, list)
+            for written in self.store.append(*events):
+                before = self.state
+                self.state = apply(before, written, self.store.events)
+                self._tell(written, before)
+            self._renew()
 
     def undo(self, annotator: str = "", client: str | None = None) -> Event | None:
         """Take back this person's last deed, say which it was, and ask about its item again."""
@@ -292,6 +304,11 @@ class Project:
             self._kept["words"][1].add_done_callback(_close)
 
     # How --------------------------------------------------------------------------------------
+
+    def _check_items(self, event: Event) -> None:
+        for item in event.items:
+            if item not in self.index:
+                raise InputError(f"there is no item {item}: the source may have changed")
 
     def _computed(self, name: str, begin: Any) -> "Future[Any]":
         """What follows from the labels, computed once for each state of them."""

@@ -1,12 +1,16 @@
 """Listening: on this machine alone, at an address that nobody can guess, unless asked otherwise."""
 
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from poise.data.embeddings.items import extra
 from poise.errors import InputError
+from poise.studio.lock import only_writer
 from poise.studio.opening import Bar, Opening
 
 HERE = "127.0.0.1"
@@ -48,15 +52,40 @@ def serve(
             server.should_exit = True
 
     shown = HERE if host in ("0.0.0.0", "::") else host
-    ready(f"http://{shown}:{port}/" + ("" if password else f"?token={token}"))
-    opening.start(bar, ended)
+    address = f"http://{shown}:{port}/" + ("" if password else f"?token={token}")
     try:
-        server.run(sockets=[listener])
+        with only_writer(opening.source.place, address), _ended_by_sigterm():
+            ready(address)
+            opening.start(bar, ended)
+            try:
+                server.run(sockets=[listener])
+            finally:
+                opening.close()
     finally:
         listener.close()
-        opening.close()
     if opening.error is not None:
         raise opening.error
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end things in order, as Ctrl-C does.
+
+    The server passes the signal on when it has stopped, and by default that kills the process
+    before the log is closed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _listen(host: str, port: int) -> socket.socket:

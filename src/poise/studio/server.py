@@ -1,6 +1,7 @@
 """The app over HTTP. What each address does is written in `openapi.py`, for people and programs."""
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, wait
 from dataclasses import asdict
@@ -51,7 +52,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             raise InputError("say who you are: annotator is missing")
         return check_name(given)
 
-    shared = {"names": names, "version": 1}
+    # A page that was open before must not show what it remembers of another run.
+    shared = {"names": names, "version": 1, "run": secrets.token_hex(8)}
 
     def standing(project: Project, who: str, **more: Any) -> dict[str, Any]:
         return shared | more | views.summary(project, who) | {"coming": opening.coming()}
@@ -101,13 +103,16 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         size = request.query_params.get("size", "1200")
         if not size.isdigit() or not 16 <= int(size) <= 4096:
             return said(422, f"size is {size[:20]!r}: expected 16 to 4096 pixels")
+        # An id need not be a content's own (--key, or another project at this port later on), so
+        # what a browser has kept is compared with what is there now.
+        headers = {"Cache-Control": "private, no-cache", "ETag": catalogue.tag(index, int(size))}
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            return Response(status_code=304, headers=headers)
         try:
             kind, content = await run_in_threadpool(catalogue.content, index, int(size))
         except GoneError as error:
             return said(410, str(error))
-        return Response(
-            content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"}
-        )
+        return Response(content, media_type=kind, headers=headers)
 
     async def glimpse(request: Request) -> Response:
         number = request.path_params["number"]

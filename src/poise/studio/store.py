@@ -5,21 +5,25 @@ of the process and of the machine. Nothing is ever changed or removed.
 """
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO, Self
 
+from poise.data.folders import write_whole
 from poise.errors import InputError, PoiseError
 from poise.studio.events import Event
 
 #: What ``PRAGMA user_version`` and ``application_id`` of our files say.
 VERSION = 1
 APPLICATION = 0x706F6973  # "pois"
-#: Bytes of the write-ahead log, at most, about.
-LONGEST_LOG = 4_000_000
+#: Bytes of the write-ahead log, at most, about; and seconds without a write after which it is moved
+#: into the file, so that a copy of the file alone has everything.
+LONGEST_LOG, IDLE_SECONDS = 4_000_000, 1.0
 
 SCHEMA = """
 CREATE TABLE events (
@@ -52,15 +56,35 @@ class EventStore:
     """
 
     def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._open(path, str(path))
+        self._file: tuple[int, int] | None = None
+        self._size = 0
+        self._note_file()
+
+    @classmethod
+    def copy_of(cls, path: Path) -> Self:
+        """The log as it is now, in memory: what is appended to it is gone with it.
+
+        Nothing is written where the log lies, which may be read-only or in use.
+        """
+        store = cls.__new__(cls)
+        store._open(path, ":memory:", path)
+        store._file = None
+        return store
+
+    def _open(self, path: Path, place: str, copied: Path | None = None) -> None:
         self.path = path
         self._lock = threading.RLock()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        self._idle: threading.Timer | None = None
         with self._said("opened"):
             # Transactions are begun by hand: the module's own way differs between versions.
             self._connection = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=10.0
+                place, isolation_level=None, check_same_thread=False, timeout=10.0
             )
             try:
+                if copied is not None:
+                    _copy(copied, self._connection)
                 self._prepare()
             except BaseException:
                 self._connection.close()
@@ -104,21 +128,75 @@ class EventStore:
             If the disk does not take it. Nothing is written then.
         """
         with self._lock, self._said("written"):
+            self._check_file()
             with self._transaction():
                 written = [self._append(event) for event in events]
+            self._check_file()
             self._empty_log()
         return written
 
     def _empty_log(self) -> None:
-        """Move a long write-ahead log into the file.
+        """Move a long write-ahead log into the file at once, any other when nobody writes.
 
         SQLite's own way leaves the log as it was until the next write; a copy of both in which the
         log was cut then mixes pages of two times.
         """
+        if self._file is None:
+            return
         # What was written is safe in the log, whatever happens here.
-        with suppress(sqlite3.Error, OSError):
+        with suppress(OSError):
             if Path(f"{self.path}-wal").stat().st_size > LONGEST_LOG:
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self._checkpoint()
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = threading.Timer(IDLE_SECONDS, self._checkpoint)
+        self._idle.daemon = True
+        self._idle.start()
+
+    def _checkpoint(self) -> None:
+        with self._lock, suppress(sqlite3.Error, OSError):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._note_file()
+
+    def _note_file(self) -> None:
+        """Which file this is, and how large it is at least from now on."""
+        about = self.path.stat()
+        self._file, self._size = (about.st_dev, about.st_ino), about.st_size
+
+    def _check_file(self) -> None:
+        """Refuse to write into a file that nobody will ever read again."""
+        if self._file is None:
+            return
+        try:
+            about = self.path.stat()
+            log = Path(f"{self.path}-wal").exists()
+        except OSError:
+            about, log = None, False
+        whole = about is not None and (about.st_dev, about.st_ino) == self._file
+        if about is None or not whole or about.st_size < self._size or not log:
+            raise StoreError(
+                f"{self.path} was removed, replaced or cut while poise was running: nothing more "
+                "is saved. Bring back a copy of the project's folder, and start poise label again"
+            )
+
+    def back_up(self, path: Path) -> int:
+        """Write a copy of the whole log, whole or not at all; returns the number of events."""
+        with self._lock, self._said("copied"):
+            (count,) = self._connection.execute("SELECT count(*) FROM events").fetchone()
+            content = self._connection.serialize()
+
+        def write(file: BinaryIO) -> None:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+        try:
+            write_whole(path, write)
+        except OSError as error:
+            raise StoreError(
+                f"{path} could not be written ({error.strerror}): choose another place"
+            ) from None
+        return int(count)
 
     def by_client(self, client: str) -> Event | None:
         """The event that was sent with this id."""
@@ -165,6 +243,8 @@ class EventStore:
     def close(self) -> None:
         """Put everything into the one file, and let go of it."""
         with self._lock:
+            if self._idle is not None:
+                self._idle.cancel()
             self._connection.close()
 
     @contextmanager
@@ -196,6 +276,24 @@ class EventStore:
             else:
                 advice = reason
             raise StoreError(f"{self.path} could not be {done}: {advice}") from error
+
+
+def _copy(path: Path, into: sqlite3.Connection) -> None:
+    """All of a log, with what a running server has in its write-ahead log."""
+    address = path.resolve().as_uri()
+    alone = not Path(f"{path}-wal").exists()
+    # Without a write-ahead log the file is all there is, and nothing has to be made beside it.
+    ways = ("?mode=ro&immutable=1",) if alone else ("?mode=ro", "?mode=ro&immutable=1")
+    for way in ways:
+        source = sqlite3.connect(address + way, uri=True, timeout=10.0)
+        try:
+            source.backup(into)
+            return
+        except sqlite3.Error:
+            if way == ways[-1]:
+                raise
+        finally:
+            source.close()
 
 
 def _event(row: tuple[int, str, str, str, str, str]) -> Event:

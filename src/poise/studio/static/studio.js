@@ -173,6 +173,10 @@ const said = {
 };
 
 function take(found) {
+  if (state?.run && found.run && found.run !== state.run) {
+    location.reload(); // poise was started again: what this page remembers may be of other items
+    return;
+  }
   // What was on its way while an answer overtook it tells nothing new.
   if (!(found.last < state?.last)) {
     const same = state?.question && found.question?.item === state.question.item;
