@@ -349,7 +349,8 @@ def test_https(photos, tmp_path, certificate, command):
 def test_a_certificate_that_is_none(tmp_path, certificate):
     other = tmp_path / "other.pem"
     other.write_text("nothing")
-    for pair in ((other, certificate[1]), (certificate[0], other), certificate[::-1]):
+    gone = tmp_path / "gone.pem"
+    for pair in ((other, certificate[1]), (gone, other), certificate[::-1]):
         with pytest.raises(InputError, match="cannot be used") as caught:
             serve(Opening(Source("digits")), certificate=pair, ready=print)
         assert "\n" not in str(caught.value)

@@ -68,12 +68,12 @@ from poise.errors import InputError
 )
 @click.option(
     "--certfile",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Certificate, to serve by HTTPS; with --keyfile. PEM files.",
 )
 @click.option(
     "--keyfile",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Private key of the certificate.",
 )
 @click.option(

@@ -110,7 +110,7 @@ def _check_certificate(certificate: Path, key: Path) -> None:
         # Without a password: nobody is there to ask for it.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: "")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or error.__class__.__name__
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise InputError(
             f"{certificate} and {key} cannot be used ({reason}): expected a certificate in PEM "
             "form and its private key, not encrypted"
