@@ -8,6 +8,7 @@ from poise.active.acquisition.registry import Acquisition
 from poise.active.policies import Policy
 from poise.active.snapshot import Snapshot
 from poise.errors import InputError
+from poise.linalg.breakdown import named_breakdown
 from poise.linalg.status import Floats
 from poise.models.result import normalise_scores
 
@@ -15,7 +16,8 @@ from poise.models.result import normalise_scores
 def values_of(acquisition: Acquisition, snapshot: Snapshot) -> Floats:
     """(n,) what an acquisition function says of every node: NaN where none is asked."""
     n = snapshot.graph.n_nodes
-    values = _numbers(acquisition(snapshot))
+    with named_breakdown():
+        values = _numbers(acquisition(snapshot))
     if values is None or values.shape != (n,):
         found = "no numbers" if values is None else f"shape {values.shape}"
         raise InputError(

@@ -26,6 +26,7 @@ from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.checks import decay, whole_number
 from poise.errors import GraphError, LabelError, PoolExhausted
 from poise.graph import Graph
+from poise.linalg.breakdown import named_breakdown
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
@@ -368,6 +369,10 @@ class Learner:
     @at_one_moment
     def calibration(self) -> Calibration:
         """What makes probabilities of the scores, fitted to labels left out one at a time."""
+        with self._kept.solving:  # one thread computes it, the others find it
+            return self._calibration()
+
+    def _calibration(self) -> Calibration:
         labels, result = self._labels(), self.result
         if len(labels.classes) < 2:
             return Calibration(1.0)
@@ -428,6 +433,10 @@ class Learner:
     @at_one_moment
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, with all that follows."""
+        with self._kept.solving:
+            return self._result()
+
+    def _result(self) -> ScoreResult:
         state, kept = self._session.state, self._kept.predicted
         if kept is None or kept[0] is not state or kept[1] != self.predictor:
             found = self._labelled_result(self._predicting())
@@ -594,7 +603,7 @@ class Learner:
 
     def _memory(self, state: State) -> Any:
         """What the acquisition function remembers, rebuilt as far as it must be."""
-        with self._kept.solving:
+        with self._kept.solving, named_breakdown():
             return self._kept.memories.after(
                 self._chooser(), self.graph, tuple(state.constrained), state.n_given, self.seed
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.errors import FeatureError
+from poise.errors import FeatureError, GraphError
 
 CPU_DEVICES = (1, 3)
 """DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned memory."""
@@ -47,6 +47,16 @@ def as_numpy(X: Any, name: str = "X") -> Any:
         if hasattr(X, "__dlpack_device__") and int(X.__dlpack_device__()[0]) not in CPU_DEVICES:
             raise FeatureError(_on_device(name, type(X).__name__)) from None
         raise FeatureError(f"{name} cannot become a matrix: {one_line(error)}") from None
+
+
+def matrix_of(weights: Any) -> Any:
+    """The adjacency matrix of a networkx graph, nodes in its order; anything else as it is."""
+    networkx = sys.modules.get("networkx")
+    if networkx is None or not isinstance(weights, networkx.Graph):
+        return weights
+    if not len(weights):
+        raise GraphError("the networkx graph is empty: a graph needs at least one node")
+    return networkx.to_scipy_sparse_array(weights, weight="weight", dtype=float, format="csr")
 
 
 def one_line(error: Exception) -> str:

@@ -80,8 +80,10 @@ class Graph:
 
         Parameters
         ----------
-        weights : sparse of any format or dense array, shape (n, n)
-            Square, symmetric up to rounding, non-negative, finite, with a zero diagonal.
+        weights : sparse of any format or dense array, shape (n, n), or networkx.Graph
+            Square, symmetric up to rounding, non-negative, finite, with a zero diagonal. Where the
+            largest is beyond 1e100 or below 1e-100, all are multiplied by a power of two. Node i is
+            the i-th of ``list(G)`` for a networkx graph, whose edges count by "weight", or 1.
         features : array-like or sparse, shape (n, d), optional
 
         Raises
@@ -301,6 +303,14 @@ class Graph:
                 "build the graph again"
             )
         return graph
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # nothing in it changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made again, not filled in: arrays from a pickle would not be read-only.
+        parts = (self.weights, self.features, self.neighbours, self.construction, self.spacing)
+        return type(self), parts
 
     def __repr__(self) -> str:
         edges = self.weights.nnz // 2
