@@ -14,9 +14,10 @@ from poise.active.acquisition import Acquisition, as_acquisition, usual_tau
 from poise.active.beliefs import Beliefs, merge
 from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.active.decision import guess_at, nodes_by, values_of
-from poise.active.grown import check_grown
+from poise.active.graphs import check_graph, check_grown
 from poise.active.kept import Kept
 from poise.active.moment import at_one_moment
+from poise.active.new_points import class_table, predict_points
 from poise.active.policies import Policy, as_policy
 from poise.active.schedules import Schedule, as_schedule
 from poise.active.session import Session
@@ -24,7 +25,7 @@ from poise.active.snapshot import Snapshot
 from poise.active.state import Event, Question, State, unexpected
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.checks import decay, whole_number
-from poise.errors import GraphError, LabelError, PoolExhausted
+from poise.errors import LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.breakdown import named_breakdown
 from poise.linalg.status import Bools, Floats, Ints
@@ -35,7 +36,7 @@ from poise.models.components import reached
 from poise.models.harmonic import Columns, Model, Problem
 from poise.models.held_out import MOST, held_out_scores, spread_evenly
 from poise.models.labels import Label, Labels
-from poise.models.poisson_weights import SHIFT
+from poise.models.poisson_weights import SHIFT, check_shift
 from poise.models.result import ScoreResult
 from poise.registry import known_name
 
@@ -120,11 +121,7 @@ class Learner:
         anticipate: bool = True,
         classes: Iterable[Any] = (),
     ) -> None:
-        if not isinstance(graph, Graph):
-            raise GraphError(
-                f"graph is a {type(graph).__name__}: make a Graph with poise.knn_graph(X, k=20) "
-                "or poise.Graph.from_weights(W)"
-            )
+        check_graph(graph)
         self.graph = graph
         self.acquisition: Acquisition = as_acquisition(acquisition)
         self.policy: Policy = as_policy(policy)
@@ -132,6 +129,8 @@ class Learner:
         self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
         known_name("predictor", predictor, PREDICTORS)
         self.predictor = predictor
+        if shift is not None:
+            check_shift(shift)
         self.shift = shift
         self.seeding: Acquisition | None = None if seeding is None else as_acquisition(seeding)
         self.n_seeding = whole_number(n_seeding, "n_seeding", 1)
@@ -349,9 +348,32 @@ class Learner:
         result = self.result
         if not len(self._session.state.labels):
             raise LabelError("nothing is labelled yet: there is no class to predict")
-        kinds = {type(name) for name in result.classes}
-        table = np.array(result.classes, dtype=None if len(kinds) == 1 else object)
-        return np.asarray(table[result.codes])
+        return class_table(result.classes)[result.codes]
+
+    @at_one_moment
+    def predict(self, X_new: Any, *, return_reached: bool = False) -> Any:
+        """Classes of new points, which are not added: what ``poise predict`` says of them.
+
+        Parameters
+        ----------
+        X_new : array-like or sparse, shape (m, d)
+            In the features of the graph.
+        return_reached : bool
+            Also say which points the labels speak about. The others get the most frequent class:
+            they lie far from all nodes, or are most like nodes that no label reaches.
+
+        Returns
+        -------
+        (m,) array of classes, with `return_reached` also the (m,) mask
+
+        Raises
+        ------
+        GraphError
+            If the graph holds no features, or it is not known how it was made.
+        """
+        found = predict_points(self, X_new)
+        classes = class_table(self.classes)[found.codes]
+        return (classes, found.reached) if return_reached else classes
 
     @property
     @at_one_moment

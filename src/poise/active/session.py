@@ -171,7 +171,7 @@ def _as_given(given: Any, n_nodes: int) -> dict[int, Label]:
             else "dict(labels) for pairs, {i: y[i] for i in labelled} for an array"
         )
         raise LabelError(
-            f"labels are a {type(given).__name__}: expected {{node: class}}, for example {remedy}"
+            f"labels come as {type(given).__name__}: expected {{node: class}}, for example {remedy}"
         )
     return {as_node(node, n_nodes): as_label(label) for node, label in given.items()}
 

@@ -19,7 +19,8 @@ from poise.graph.extend import extended, listed
 from poise.graph.features import Features, check_features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
 from poise.graph.neighbours import Neighbours, Spacing
-from poise.graph.new_points import new_point_weights
+from poise.graph.new_points import place_points
+from poise.graph.placement import Placement
 from poise.graph.report import GraphReport, make_report
 from poise.graph.storage import read_graph, write_graph
 from poise.graph.weights import canonical_weights, knn_weights, symmetrised
@@ -166,7 +167,15 @@ class Graph:
         GraphError
             If the graph holds no features, or it is not known how it was made.
         """
-        return new_point_weights(self.features, self.construction, self.spacing, X_new)
+        return self.place(X_new).weights
+
+    def place(self, X_new: Any) -> Placement:
+        """Where new points lie: their weights, as above, and how close they are to any node.
+
+        ``placement.near`` is False for points that lie far from all nodes, compared with how far
+        those are from their own neighbours; see `poise.graph.placement.closeness_to`.
+        """
+        return place_points(self.features, self.construction, self.spacing, X_new)
 
     def extend(self, X_new: Any, *, backend: str | Backend = "auto", seed: int = 0) -> Self:
         """A graph with more points: these nodes keep their numbers, the new ones come after them.

@@ -259,7 +259,10 @@ def _implied(columns: Sequence[Ints]) -> list[int]:
 
 def check_decay(tau: npt.ArrayLike) -> Floats:
     """`tau`, one number or several, finite and not negative."""
-    decay = np.asarray(tau, dtype=np.float64)
+    try:
+        decay = np.asarray(tau, dtype=np.float64)
+    except (ValueError, TypeError):
+        decay = np.array(np.nan)
     if not (np.all(np.isfinite(decay)) and np.all(decay >= 0)):
-        raise InputError(f"tau is {decay.tolist()}: it must be finite and not negative")
+        raise InputError(f"tau is {tau!r}: it must be finite and not negative")
     return decay

@@ -1,9 +1,18 @@
-"""Whether a graph is one that a session can go on with."""
+"""Whether a graph is one that a session can begin or go on with."""
 
 from typing import Any
 
 from poise.errors import GraphError, WrongGraphError
 from poise.graph import Graph
+
+
+def check_graph(graph: Any) -> None:
+    """Refuse what is no Graph."""
+    if not isinstance(graph, Graph):
+        raise GraphError(
+            f"graph is a {type(graph).__name__}: make a Graph with poise.knn_graph(X, k=20) "
+            "or poise.Graph.from_weights(W)"
+        )
 
 
 def check_grown(old: Graph, new: Graph) -> None:
