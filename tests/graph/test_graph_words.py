@@ -13,8 +13,8 @@ from poise.errors import DataError, FeatureError, GraphError
 X = np.random.default_rng(0).normal(size=(30, 3))
 
 FEATURES = {
-    "one dimension": (X[:, 0], r"X has shape \(30,\): expected a matrix.*X\.reshape\(-1, 1\)"),
-    "a number": (3.0, r"X has shape \(\): expected a matrix"),
+    "one dimension": (X[:, 0], r"X has shape \(30,\): expected a 2D array.*X\.reshape\(-1, 1\)"),
+    "a number": (3.0, r"X has shape \(\): expected a 2D array"),
     "nothing": (None, r"X has shape \(\)"),
     "three dimensions": (np.zeros((3, 3, 3)), r"X has shape \(3, 3, 3\)"),
     "complex numbers": (X * 1j, "X holds complex numbers; give their real and imaginary parts"),

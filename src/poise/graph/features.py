@@ -88,7 +88,7 @@ def _check_kind(X: Any, name: str) -> None:
             else "Give a table of numbers"
         )
         raise FeatureError(
-            f"{name} has shape {X.shape}: expected a matrix, one row per point. {remedy}"
+            f"{name} has shape {X.shape}: expected a 2D array, one row per point. {remedy}"
         )
     if X.dtype.kind == "c":
         raise FeatureError(

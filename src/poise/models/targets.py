@@ -112,6 +112,8 @@ def _of_one_kind(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         remedy = "decode it first, e.g. y.astype(str)" if kind == "S" else "convert it first"
         what = "bytes" if kind == "S" else f"values of type {values.dtype}"
         raise LabelError(f"{name} holds {what}, and classes are {EXPECTED}: {remedy}")
+    if all(isinstance(value, float | np.floating) for value in values):
+        return _of_one_kind(values.astype(np.float64), name).astype(np.int64)
     classes = [as_label(_whole(value)) for value in values]
     check_classes(classes)
     if len({isinstance(name, str) for name in classes}) > 1:
