@@ -1,8 +1,6 @@
 """``poise embed``: features of items, as an array in a file."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +74,7 @@ def embed(
     if output is None:
         raise click.UsageError("Missing option '-o': the file to write, such as -o X.npy")
 
+    from poise.cli.progress import progress_bar
     from poise.data.embeddings.choosing import suited
     from poise.data.embeddings.registry import AUTO, make
     from poise.data.sources import read_items
@@ -85,12 +84,13 @@ def embed(
     if name != AUTO:
         make(name, parameters)  # a slip costs no reading
     check_output(output)
-    items = read_items(source, column, size, colour)
+    with progress_bar(f"Reading {source}"):
+        items = read_items(source, column, size, colour)
     if name == AUTO:
         name, why = suited(items)
         click.echo(f"{name}: {why}", err=True)
-    with progress_bar(name) as report:
-        X = poise.embed(items, name, report=report, **parameters)
+    with progress_bar(name) as begin:
+        X = poise.embed(items, name, report=begin(name), **parameters)
     write_whole(output, X)
     click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
     click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
@@ -134,33 +134,3 @@ def write_whole(path: Path, X: "npt.NDArray[np.float32] | None") -> None:
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def progress_bar(step: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr that begins with the first report; none where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn(step),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-    def report(done: int, total: int, note: str) -> None:
-        if not bar.task_ids:
-            bar.add_task("", total=total)
-            bar.start()
-        bar.update(bar.task_ids[0], completed=done, total=total, description=note)
-
-    try:
-        yield report
-    finally:
-        bar.stop()

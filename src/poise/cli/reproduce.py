@@ -60,7 +60,7 @@ def reproduce(
       poise reproduce --quick
       poise reproduce all --trials 10 --jobs 8
     """
-    from poise.cli.progress import method_bars, progress_bar, resumable
+    from poise.cli.progress import duration, method_bars, progress_bar, resumable
     from poise.experiments import estimate, paper
     from poise.experiments import reproduce as work
     from poise.experiments.runner import cores
@@ -94,12 +94,3 @@ def reproduce(
         click.echo(f"poise: {problem}", err=True)
     if problems:
         raise SystemExit(1)
-
-
-def duration(seconds: float) -> str:
-    """A length of time as people say it."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
