@@ -13,28 +13,26 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("source", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .npy.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The .npy file to write.")
 @click.option(
     "--with",
     "name",
     default="auto",
     show_default=True,
-    help="Which embedding; auto is what suits the items, as in the app.",
+    help="Which embedding; auto picks the one that suits the items, as the app does.",
 )
 @click.option("--column", help="Column of a table that holds the texts.")
-@click.option("--size", type=int, help="Side that images of a folder are brought to. [default: 64]")
-@click.option(
-    "--colour", is_flag=True, help="Keep the colours of images, if equal sizes are needed."
-)
-@click.option("--dimensions", type=int, help="Numbers per item, where the embedding allows it.")
-@click.option("--model", help="Network of text-encoder and image-encoder.")
-@click.option("--seed", type=int, help="Of what is drawn by chance, in vae.")
+@click.option("--size", type=int, help="Side in pixels that images are scaled to. [default: 64]")
+@click.option("--colour", is_flag=True, help="Keep the colours of images that are scaled.")
+@click.option("--dimensions", type=int, help="Numbers per item, if the embedding lets you choose.")
+@click.option("--model", help="Network for text-encoder or image-encoder.")
+@click.option("--seed", type=int, help="Random seed of vae.")
 @click.option(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Any other parameter of the embedding; may be given several times.",
+    help="Any other parameter of the embedding; repeatable.",
 )
 def embed(
     source: str | None,
@@ -46,11 +44,11 @@ def embed(
     settings: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Turn items into rows of numbers whose distances mean something; alone, list the ways.
+    """Turn items into vectors that can be compared; without SOURCE, list the embeddings.
 
     SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
-    .parquet file with texts, or a folder of images, which are taken in the order of their paths.
-    What was computed before is read from the cache; a training that was interrupted goes on.
+    .parquet file with texts, or a folder of images, which are read in the order of their paths.
+    Results are cached, and interrupted work resumes where it stopped.
 
     \b
     Example:

@@ -39,12 +39,12 @@ def progress_bar(first_step: str) -> Iterator[Callable[[str], Report]]:
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Say, when a command that keeps what it finished is interrupted, how to go on."""
+    """Say, when a command that keeps what it finished is interrupted, how to resume it."""
     try:
         yield
     except KeyboardInterrupt:
         raise click.Abort(
-            "interrupted; what is finished is kept: run the same command again to go on"
+            "interrupted; what is finished is kept: run the same command again to resume"
         ) from None
 
 
