@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data.datasets import load_dataset
-from poise.data.embeddings.items import Images, Items
+from poise.data.embeddings.items import Images, Items, are_images
 from poise.data.sources import PICTURES, TABLES, no_column, read_columns, read_items
 from poise.data.vectors import (
     Vectors,
@@ -700,7 +700,7 @@ def _array(name: str, source: str, X: npt.NDArray[Any], progress: Progress) -> C
 
 def _are_pictures(X: npt.NDArray[Any]) -> bool:
     """Whether rows are pictures, or look like it: a square of numbers, none of them negative."""
-    if X.ndim == 3 or (X.ndim == 4 and X.shape[3] in (1, 3)):
+    if are_images(X):
         return True
     side = math.isqrt(X.shape[1])
     square = X.ndim == 2 and side >= SIDE_OF_A_ROW and side * side == X.shape[1]

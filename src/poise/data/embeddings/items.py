@@ -81,6 +81,11 @@ def are_texts(items: Items) -> TypeGuard[Sequence[str]]:
     )
 
 
+def are_images(array: npt.NDArray[Any]) -> bool:
+    """Whether an array holds images by its shape: grey, or with one or three colours last."""
+    return array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3))
+
+
 def content_hash(items: Items, parameters: str) -> str:
     """Hash of items and parameters: everything that a result depends on."""
     digest = hashlib.sha256(parameters.encode())
@@ -153,7 +158,7 @@ def as_images(
     X = shares(rows(array, name))
     n, d = X.shape
     if height is None and width is None:
-        if array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3)):
+        if are_images(array):
             return X.reshape(array.shape[:3] if d == math.prod(array.shape[1:3]) else array.shape)
         height = width = math.isqrt(d)
         if height * height != d:
