@@ -273,15 +273,19 @@ def embedded(
     catalogue: Catalogue, name: str, report: Report = lambda done, total: None
 ) -> Features:
     """Features of the items of a catalogue."""
-    items: Items = catalogue.items
-    if catalogue.pixels is not None and name in OF_PIXELS:
-        items = _halved(catalogue.pixels) if name == "pca" else catalogue.pixels
     return embed(
-        items,
+        embeddable(catalogue, name),
         name,
         cached=name not in QUICK,
         report=lambda done, total, note: report(done, total),
     )
+
+
+def embeddable(catalogue: Catalogue, name: str) -> Items:
+    """The items of a catalogue in the form that an embedding wants."""
+    if catalogue.pixels is None or name not in OF_PIXELS:
+        return catalogue.items
+    return _halved(catalogue.pixels) if name == "pca" else catalogue.pixels
 
 
 def _halved(pixels: Pixels) -> Pixels:
