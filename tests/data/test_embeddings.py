@@ -354,6 +354,7 @@ class TestCommand:
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("poise: ")
         assert "file too large" in done.stderr.lower()
+        assert str(tmp_path / ("X.npy" if full == "output" else "cache")) in done.stderr
         assert done.stderr.count("\n") == 1
         left = [path for path in sorted(tmp_path.rglob("*")) if path.is_file()]
         assert left == [path for path in before if path.is_file()]

@@ -4,13 +4,9 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 @click.command()
@@ -77,7 +73,8 @@ def embed(
         raise click.UsageError("Missing option '-o': the file to write, such as -o X.npy")
 
     from poise.data.embeddings.choosing import suited
-    from poise.data.embeddings.registry import AUTO, make
+    from poise.data.embeddings.registry import AUTO, make, write_array
+    from poise.data.folders import write_whole
     from poise.data.sources import read_items
 
     parameters = {key: value for key, value in options.items() if value is not None}
@@ -91,7 +88,7 @@ def embed(
         click.echo(f"{name}: {why}", err=True)
     with progress_bar(name) as report:
         X = poise.embed(items, name, report=report, **parameters)
-    write_whole(output, X)
+    write_whole(output, lambda file: write_array(file, X))
     click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
     click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
 
@@ -111,29 +108,16 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 def check_output(output: Path) -> None:
     """Say before the work that the file cannot be written, not after it."""
+    from poise.data.folders import write_whole
     from poise.errors import InputError
 
     if output.suffix != ".npy":
         raise InputError(f"{output} does not end in .npy: that is what is written")
     if output.is_dir():
         raise InputError(f"{output} is a folder: give another file with -o")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(output.with_name(output.name + ".try"), None)
-
-
-def write_whole(path: Path, X: "npt.NDArray[np.float32] | None") -> None:
-    """The array in a file, or no file; without an array, only whether a file could be written."""
-    from poise.data.embeddings.registry import write_array
-
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            if X is not None:
-                write_array(file, X)
-        if X is not None:
-            part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    probe = output.with_name(output.name + ".try")
+    write_whole(probe, lambda file: None)
+    probe.unlink()
 
 
 @contextmanager
