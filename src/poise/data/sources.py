@@ -21,6 +21,8 @@ TABLES = (*DELIMITERS, ".jsonl", ".parquet")
 #: Letters of a field at most: those of many books.
 LONGEST_FIELD = 100_000_000
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+#: Endings of photographs that are not read: they are named rather than passed over in silence.
+UNREAD_PICTURES = (".heic", ".heif", ".avif", ".jxl", ".dng", ".cr2", ".nef", ".arw")
 KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
 
 #: The names of a table's columns -> those that are wanted.
