@@ -19,8 +19,10 @@ import click
     show_default=True,
     help="Which embedding; auto is what suits the items, as in the app.",
 )
-@click.option("--column", help="Column of a table that holds the texts.")
-@click.option("--size", type=int, help="Side that images of a folder are brought to. [default: 64]")
+@click.option(
+    "--column", help="Column of a table with texts or paths of images; title,body joins texts."
+)
+@click.option("--size", type=int, help="Side that images are brought to. [default: 64]")
 @click.option(
     "--colour", is_flag=True, help="Keep the colours of images, if equal sizes are needed."
 )
@@ -47,7 +49,8 @@ def embed(
     """Turn items into rows of numbers whose distances mean something; alone, list the ways.
 
     SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
-    .parquet file with texts, or a folder of images, which are taken in the order of their paths.
+    .parquet file with texts or paths of images, or a folder of images, which are taken in the order
+    of their paths.
     What was computed before is read from the cache; a training that was interrupted goes on.
 
     \b

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import extra
-from poise.data.sources import PICTURES, no_column
+from poise.data.tables import PICTURES, no_column
 from poise.errors import DataError, InputError
 
 #: Largest magnitude allowed: sums of squares of such values are finite in single precision.

@@ -25,7 +25,8 @@ from poise.data.folders import write_whole
 from poise.data.images import LARGEST, decode, quiet, square, stretched
 from poise.data.images import Pixels as Pixels
 from poise.data.images import UnreadableError as UnreadableError
-from poise.data.sources import PICTURES, UNREAD_PICTURES
+from poise.data.sources import UNREAD_PICTURES
+from poise.data.tables import PICTURES
 from poise.errors import DataError
 
 #: Letters of a hash: enough that two of a million items never share them by chance.
