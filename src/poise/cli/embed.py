@@ -22,7 +22,9 @@ import click
 @click.option(
     "--column", help="Column of a table with texts or paths of images; title,body joins texts."
 )
-@click.option("--size", type=int, help="Side that images are brought to. [default: 64]")
+@click.option(
+    "--size", type=int, help="Side that images are brought to.  [default: 64; 32 for pca]"
+)
 @click.option(
     "--colour", is_flag=True, help="Keep the colours of images, if equal sizes are needed."
 )

@@ -52,7 +52,8 @@ def read_items(
         Several columns of texts, with commas between them, are joined. May be left out if the
         table has one column, or one with a common name such as "text".
     size : int, optional
-        Side of the square that images are brought to (64), where equal sizes are needed.
+        Side of the square that images are brought to, where equal sizes are needed; 64, or 32 for
+        principal components of grey images, if it is not given.
     colour : bool
         Whether images keep their colours.
     """
@@ -61,10 +62,9 @@ def read_items(
     folder = path.is_dir()
     if column is not None and (folder or kind in (".npy", ".npz")):
         raise InputError(f"{source} is no table, so it has no column {column!r}: leave it out")
-    side = 64 if size is None else size
     items: Items
     if folder:
-        items = _images(path, side, colour)
+        items = _images(path, size, colour)
     elif not path.exists() and not kind:
         data = load_dataset(source)
         items = data.X if data.texts is None else list(data.texts)
@@ -76,7 +76,7 @@ def read_items(
     elif kind in (".npy", ".npz"):
         items = _array(path)
     elif kind in TABLES:
-        items = _rows(path, column, side, colour)
+        items = _rows(path, column, size, colour)
     else:
         raise InputError(f"{source} is of no known kind: expected {KINDS}, or a folder of images")
     if (size is not None or colour) and not isinstance(items, Images):
@@ -84,7 +84,7 @@ def read_items(
     return items
 
 
-def _images(folder: Path, size: int, colour: bool) -> Images:
+def _images(folder: Path, size: int | None, colour: bool) -> Images:
     """Every image in the folder and the folders in it, in the order of their paths."""
     paths = sorted(
         path
@@ -107,7 +107,7 @@ def _array(path: Path) -> npt.NDArray[Any]:
     return array
 
 
-def _rows(path: Path, column: str | None, size: int, colour: bool) -> list[str] | Images:
+def _rows(path: Path, column: str | None, size: int | None, colour: bool) -> list[str] | Images:
     """The texts, or the image files, that the rows of a table hold: every row has one."""
     chosen: list[str] = []
 
