@@ -310,7 +310,7 @@ class TestCommand:
             ("digits --with pca --seed 1 -o X.npy", "pca does not take seed: it takes dimensions"),
             ("digits --with vae --set epochs -o X.npy", "expected NAME=VALUE"),
             ("digits --with vae --set epochs=few -o X.npy", "epochs is 'few'"),
-            ("digits --size 9 -o X.npy", "size and colour are for a folder of images"),
+            ("digits --size 9 -o X.npy", "size and colour are for files of images"),
             ("F.npy --column a -o X.npy", "no table"),
             ("F.npy -o X.npy", "holds no images"),
         ],
