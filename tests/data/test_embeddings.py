@@ -310,7 +310,7 @@ class TestCommand:
             ("digits --with pca --seed 1 -o X.npy", "pca does not take seed: it takes dimensions"),
             ("digits --with vae --set epochs -o X.npy", "expected NAME=VALUE"),
             ("digits --with vae --set epochs=few -o X.npy", "epochs is 'few'"),
-            ("digits --size 9 -o X.npy", "size and colour are for a folder of images"),
+            ("digits --size 9 -o X.npy", "size and colour are for files of images"),
             ("F.npy --column a -o X.npy", "no table"),
             ("F.npy -o X.npy", "holds no images"),
         ],
@@ -355,6 +355,7 @@ class TestCommand:
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("poise: ")
         assert "file too large" in done.stderr.lower()
+        assert str(tmp_path / ("X.npy" if full == "output" else "cache")) in done.stderr
         assert done.stderr.count("\n") == 1
         left = [path for path in sorted(tmp_path.rglob("*")) if path.is_file()]
         assert left == [path for path in before if path.is_file()]

@@ -2,13 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 @click.command()
@@ -21,8 +17,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which embedding; auto picks the one that suits the items, as the app does.",
 )
-@click.option("--column", help="Column of a table that holds the texts.")
-@click.option("--size", type=int, help="Side in pixels that images are scaled to. [default: 64]")
+@click.option(
+    "--column", help="Column of a table with texts or paths of images; title,body joins texts."
+)
+@click.option(
+    "--size", type=int, help="Side in pixels that images are scaled to.  [default: 64; 32 for pca]"
+)
 @click.option("--colour", is_flag=True, help="Keep the colours of images that are scaled.")
 @click.option("--dimensions", type=int, help="Numbers per item, if the embedding lets you choose.")
 @click.option("--model", help="Network for text-encoder or image-encoder.")
@@ -47,8 +47,8 @@ def embed(
     """Turn items into vectors that can be compared; without SOURCE, list the embeddings.
 
     SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
-    .parquet file with texts, or a folder of images, which are read in the order of their paths.
-    Results are cached, and interrupted work resumes where it stopped.
+    .parquet file with texts or paths of images, or a folder of images, which are read in the order
+    of their paths. Results are cached, and interrupted work resumes where it stopped.
 
     \b
     Example:
@@ -74,7 +74,8 @@ def embed(
 
     from poise.cli.progress import progress_bar
     from poise.data.embeddings.choosing import suited
-    from poise.data.embeddings.registry import AUTO, make
+    from poise.data.embeddings.registry import AUTO, make, write_array
+    from poise.data.folders import write_whole
     from poise.data.sources import read_items
 
     parameters = {key: value for key, value in options.items() if value is not None}
@@ -89,7 +90,7 @@ def embed(
         click.echo(f"{name}: {why}", err=True)
     with progress_bar(name) as begin:
         X = poise.embed(items, name, report=begin(name), **parameters)
-    write_whole(output, X)
+    write_whole(output, lambda file: write_array(file, X))
     click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
     click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
 
@@ -109,26 +110,13 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 def check_output(output: Path) -> None:
     """Say before the work that the file cannot be written, not after it."""
+    from poise.data.folders import write_whole
     from poise.errors import InputError
 
     if output.suffix != ".npy":
         raise InputError(f"{output} does not end in .npy: that is what is written")
     if output.is_dir():
         raise InputError(f"{output} is a folder: give another file with -o")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(output.with_name(output.name + ".try"), None)
-
-
-def write_whole(path: Path, X: "npt.NDArray[np.float32] | None") -> None:
-    """The array in a file, or no file; without an array, only whether a file could be written."""
-    from poise.data.embeddings.registry import write_array
-
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            if X is not None:
-                write_array(file, X)
-        if X is not None:
-            part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    probe = output.with_name(output.name + ".try")
+    write_whole(probe, lambda file: None)
+    probe.unlink()
