@@ -58,10 +58,11 @@ def gate(monkeypatch):
     made.open()
 
 
-def ready(project, n=len(PEOPLE)):
-    """Wait until so many questions are ready."""
-    found = project.asker.wait(lambda: w if len(w := project.asker.waiting) >= n else None, 60)
-    assert len(found) >= n
+def ready(project):
+    """Wait until a question for everybody is ready."""
+    enough = len(PEOPLE)
+    found = project.asker.wait(lambda: w if len(w := project.asker.waiting) >= enough else None, 60)
+    assert len(found) >= enough
     return {project.catalogue.ids[question.node] for question in found}
 
 

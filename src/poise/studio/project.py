@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
@@ -242,7 +243,7 @@ class Project:
         return self._computed("predictions", lambda: in_background(self._predict))
 
     def suspicion(self) -> "Future[dict[str, float]]":
-        """Item -> how much the other labels speak against its own."""
+        """Item -> probability that its label is wrong, by what the other labels say."""
 
         def begin() -> "Future[dict[str, float]]":
             labels, ids, graph = self._labels(), self.catalogue.ids, self.graph  # those of now
@@ -420,8 +421,9 @@ class Project:
                 return held.item
         wanted = self.state.settings["overlap"]
         if wanted > 1:
+            asked = Counter(held.item for who, held in present.items() if who != annotator)
             for item, votes in self.state.votes.items():
-                few = len(votes) + (item in busy) < wanted
+                few = len(votes) + asked[item] < wanted
                 if few and annotator not in votes and item in self.index:
                     return item
         return None
