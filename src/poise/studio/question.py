@@ -44,7 +44,8 @@ class Question:
     reason : "decide" if two classes are close, "explore" if all of them are far, else "confirm"
     nearest : labelled nodes, the nearest first
     alike : nodes that the model believes to be of the same class, this one first, the nearest next
-    explored : how much of the pool the labels speak about: the mean norm of the scores
+    explored : how strongly the labels speak about the pool: the mean norm of the scores. It can
+        fall, since tau and the weights change with the labels.
     codes : (n,) the most likely class of every node at this moment, None without labels
     classes : the names that the codes stand for
     likely : the classes, the most likely first
