@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 
 import pytest
 from browser import KINDS, focused, opened, reads, saved, shown, until
@@ -158,10 +159,10 @@ def test_three_ways_of_asking_in_words_and_the_rest_behind_advanced(page, studio
     page.locator("#settings > summary").press("Enter")
     page.wait_for_selector("#settings .ways")
     assert page.locator("#settings [type=radio]").count() == len(WAYS) == 3
-    assert page.get_by_label("Recommended").is_checked()
+    assert page.get_by_role("radio", name="Recommended").is_checked()
     assert not page.locator("#settings select").is_visible()
     for name, (acquisition, _) in reversed(WAYS.items()):
-        page.get_by_label(name).check()
+        page.get_by_role("radio", name=re.compile(f"^{name}")).check()
         until(lambda wanted=acquisition: studio.project.state.settings["acquisition"] == wanted)
         saved(page)
         shown(page)
@@ -467,7 +468,7 @@ def test_a_wrong_label_is_suspicious(page, studio):
     shown(page, item)
     studio.answer(page, 6)
     open_review(page)
-    assert show(page, "Suspicious first")[0] == item
+    assert show(page, "Suspicious")[0] == item
     page.wait_for_selector(f'.row[data-item="{item}"] .suspicion.high')
     page.locator("#review .list").focus()
     page.keyboard.press("ArrowDown")

@@ -43,7 +43,7 @@ def within(graph: Graph, nodes: Ints, steps: int) -> Bools:
     seen[nodes] = True
     front = nodes
     for _ in range(steps):
-        near = np.unique(graph.weights[front].indices)
+        near = np.unique(graph.weights[front].indices).astype(np.int64)
         front = near[~seen[near]]
         seen[front] = True
     return seen
