@@ -122,7 +122,7 @@ let choices = null;
 export async function showSettings(state, set) {
   const body = at("settings-body");
   if (!at("settings").open) return;
-  choices ??= await get("/api/choices");
+  choices ??= await get("api/choices");
   const { ways, acquisitions } = choices;
   const { acquisition, tau } = state.settings;
   const usual = element("fieldset", "ways");
@@ -192,12 +192,12 @@ export async function showSmallMap(state) {
   small.busy = true;
   try {
     if (!small.points) {
-      const points = new Float32Array(await bytes("/api/map/points?layout=pca"));
+      const points = new Float32Array(await bytes("api/map/points?layout=pca"));
       if (points.length !== 2 * state.items) return; // more items have come in since
       small.points = points;
     }
     small.asked = state.answers;
-    small.labels = (await get("/api/map/labels")).labels;
+    small.labels = (await get("api/map/labels")).labels;
   } catch {
     return; // a picture less, nothing more
   } finally {
@@ -271,7 +271,7 @@ let glimpsed = 0;
 function glimpse(number) {
   for (; glimpsed < number; glimpsed++) {
     const picture = element("img");
-    picture.src = `/api/glimpses/${glimpsed}`;
+    picture.src = `api/glimpses/${glimpsed}`;
     picture.alt = "";
     at("few").append(picture);
   }
