@@ -18,7 +18,7 @@ DEFAULTS: dict[str, Any] = {
     "overlap": 1,
 }
 #: What the page offers in words: name -> acquisition, and what is said of it. Of the ways that only
-#: explore, `maxherding` predicts best on average, does well on texts too, and needs no solve; of
+#: explore, `maxherding` is level with the best, does well on texts too, and needs no solve; of
 #: those that only refine, `margin` predicts best (docs/label-efficiency.md).
 WAYS: dict[str, tuple[str, str]] = {
     "Recommended": (
