@@ -228,7 +228,7 @@ class Classes:
         _, kind, (number, *others), data = step
         # What an undo brought to one class it does to the class that has it now.
         now = number if kind in ("make", "bring back") else self.now(number)
-        if now is None:
+        if now is None or (kind == "drop" and now != number):
             return
         match kind:
             case "make":

@@ -117,6 +117,8 @@ class EventStore:
                         run(statement)
                 run(f"PRAGMA application_id={APPLICATION}")
                 run(f"PRAGMA user_version={VERSION}")
+        # A file that another program took out of this mode gets its write-ahead log by being read.
+        run("SELECT count(*) FROM events").fetchone()
 
     def append(self, *events: Event) -> list[Event]:
         """Write events, all or none, and return them with their places in the log.
