@@ -40,6 +40,18 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     # How questions are chosen: see `settings.py`.
     "setting": (frozenset({"name", "value"}), frozenset()),
 }
+#: What the log's first format knew: kinds -> all names that their `data` could hold. Anything else
+#: makes it a log of the second format, see docs/decisions/formats.md.
+FIRST_FORMAT: dict[str, frozenset[str]] = {
+    "class": frozenset({"name", "key"}),
+    "ask": frozenset({"item", "purpose", "explored", "changed"}),
+    "label": frozenset({"items", "label", "via", "guess", "confidence", "by", "at"}),
+    "clear": frozenset({"items"}),
+    "skip": frozenset({"items"}),
+    "unsure": frozenset({"items"}),
+    "undo": frozenset({"event"}),
+    "setting": frozenset({"name", "value"}),
+}
 #: What changes classes; and which of these say something else about the items.
 EDITS = frozenset({"rename", "merge", "remove", "colour", "order", "describe"})
 RELABELLING = frozenset({"rename", "merge", "remove"})
@@ -117,8 +129,8 @@ class Event:
 
     @property
     def format(self) -> int:
-        """The first format of the log that knows such an event, see docs/decisions/formats.md."""
-        return 2 if self.kind in EDITS or "for" in self.data else 1
+        """The first format of the log that knows such an event."""
+        return 1 if set(self.data) <= FIRST_FORMAT.get(self.kind, frozenset()) else 2
 
     @property
     def items(self) -> list[str]:

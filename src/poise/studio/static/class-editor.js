@@ -20,10 +20,10 @@ export class ClassEditor {
   constructor(dialog, host) {
     Object.assign(this, { dialog, host, selected: null, place: 0 });
     const part = (name) => dialog.querySelector(`.${name}`);
-    this.parts = { filter: part("filter"), list: part("list"), about: part("about"), status: part("status") };
+    this.parts = { filter: part("filter"), list: part("list"), about: part("about"), moves: part("moves"), status: part("status") };
     this.parts.filter.addEventListener("input", () => this.showList());
     this.parts.list.addEventListener("keydown", (event) => this.press(event));
-    dialog.querySelector(".sort").addEventListener("click", () => this.sort());
+    dialog.addEventListener("close", () => this.keepNote());
   }
 
   open(name) {
@@ -33,6 +33,7 @@ export class ClassEditor {
     this.dialog.showModal();
     this.shown = "";
     this.update();
+    (this.parts.list.querySelector("[aria-current]") ?? this.parts.filter).focus();
   }
 
   get classes() {
@@ -54,6 +55,7 @@ export class ClassEditor {
   }
 
   select(name) {
+    this.keepNote();
     this.selected = name;
     this.update();
   }
@@ -71,6 +73,22 @@ export class ClassEditor {
     const current = list.querySelector("[aria-current]");
     current?.scrollIntoView({ block: "nearest" });
     if (focused) current?.focus();
+    this.showMoves();
+  }
+
+  showMoves() {
+    const last = this.classes.length - 1;
+    const places = { First: 0, Up: this.place - 1, Down: this.place + 1, Last: last };
+    const held = document.activeElement?.closest(".moves") ? document.activeElement.textContent : null;
+    const moves = Object.entries(places).map(([words, to]) => {
+      const made = button(words, () => this.move(this.selected, to));
+      made.disabled = to < 0 || to > last || to === this.place;
+      return made;
+    });
+    const sort = button("Sort by name", () => this.sort(), "sort");
+    sort.disabled = last < 1;
+    this.parts.moves.replaceChildren(...moves, sort);
+    [...this.parts.moves.children].find((made) => made.textContent === held && !made.disabled)?.focus();
   }
 
   row(one) {
@@ -125,10 +143,17 @@ export class ClassEditor {
 
   showAbout() {
     const one = this.classes.find((other) => other.name === this.selected);
-    // Whoever is at one of the controls stays at it.
+    const others = this.classes.map(({ name, colour }) => [name, colour]);
+    const now = JSON.stringify([others, one && { ...one, note: null }, this.host.state().question?.item]);
+    const field = this.parts.about.querySelector("textarea");
+    // A button that is being pressed stays in its place, and so does what is being typed.
+    if (now === this.about && field) {
+      if (field !== document.activeElement) field.value = one.note ?? "";
+      return;
+    }
+    this.about = now;
     const held = document.activeElement?.closest(".about") ? document.activeElement.dataset.control : null;
-    const parts = one ? [this.name(one), this.order(), this.colour(one), this.note(one), this.examples(one), this.end(one)] : [];
-    this.parts.about.replaceChildren(...parts);
+    this.parts.about.replaceChildren(...(one ? [this.name(one), this.colour(one), this.note(one), this.examples(one), this.end(one)] : []));
     if (held) this.parts.about.querySelector(`[data-control="${CSS.escape(held)}"]`)?.focus();
   }
 
@@ -164,18 +189,6 @@ export class ClassEditor {
     return this.section("Name", row);
   }
 
-  order() {
-    const row = element("div", "line");
-    const step = (words, to) => {
-      const made = button(words, () => this.move(this.selected, to));
-      made.dataset.control = words;
-      made.disabled = to < 0 || to >= this.classes.length || to === this.place;
-      return made;
-    };
-    row.append(step("First", 0), step("Up", this.place - 1), step("Down", this.place + 1), step("Last", this.classes.length - 1));
-    return this.section("Order", row);
-  }
-
   colour(one) {
     const row = element("div", "line swatches");
     for (const colour of [...Array(COLOURS).keys(), null]) {
@@ -200,9 +213,20 @@ export class ClassEditor {
     const field = element("textarea");
     Object.assign(field, { value: one.note ?? "", maxLength: 2000, rows: 3, placeholder: "What belongs here, and what does not" });
     field.dataset.control = "note";
+    field.dataset.of = one.name;
     field.setAttribute("aria-label", "Note");
-    field.addEventListener("change", () => this.describe(one, field.value.trim(), one.examples ?? [], `Changed the note of “${one.name}”.`));
+    field.addEventListener("change", () => this.keepNote());
     return this.section("Note", field, element("p", "quiet", "Shown when the pointer rests on the class, and under ?."));
+  }
+
+  // What was typed is kept, however the field is left.
+  keepNote() {
+    const field = this.parts.about.querySelector("textarea");
+    const one = this.classes.find((other) => other.name === field?.dataset.of);
+    const note = field?.value.trim();
+    if (!one || note === (one.note ?? "") || note === this.keeping) return;
+    this.keeping = note;
+    this.change("describe", { name: one.name, note }, `Changed the note of “${one.name}”.`).finally(() => { this.keeping = null; });
   }
 
   examples(one) {
@@ -211,21 +235,19 @@ export class ClassEditor {
     const frame = given.length ? described({ ...one, note: "" }, kind)[1] : element("p", "quiet", "None yet.");
     if (given.length) {
       [...frame.children].forEach((shown, place) => {
-        const gone = button("✕", () => this.describe(one, one.note ?? "", given.filter((_, other) => other !== place), `Took away an example of “${one.name}”.`));
+        const gone = button("✕", () => this.exemplify(one, given.filter((_, other) => other !== place), `Took away an example of “${one.name}”.`));
         gone.setAttribute("aria-label", `Take away example ${place + 1}`);
         shown.append(gone);
       });
     }
-    const add = button("Add the item on the screen", () => this.describe(one, one.note ?? "", [...given, question.item], `Added an example of “${one.name}”.`));
+    const add = button("Add the item on the screen", () => this.exemplify(one, [...given, question.item], `Added an example of “${one.name}”.`));
     add.dataset.control = "add";
     add.disabled = !question || given.includes(question.item) || given.length >= 12;
     return this.section("Examples", frame, add);
   }
 
-  describe(one, note, examples, words) {
-    const data = { name: one.name, examples };
-    if (note) data.note = note;
-    this.change("describe", data, words);
+  exemplify(one, examples, words) {
+    this.change("describe", { name: one.name, examples }, words);
   }
 
   end(one) {
@@ -240,7 +262,7 @@ export class ClassEditor {
       this.selected = into;
       this.change("merge", { name: one.name, into }, `Merged “${one.name}” into “${into}”: ${labels(one.count)} moved.`);
     });
-    merging.append(element("span", "", `Give its ${labels(one.count)} to`), choose, merge);
+    merging.append(element("span", "", one.count ? `Give its ${labels(one.count)} to` : "Merge it into"), choose, merge);
     merging.hidden = !others.length;
     const remove = button("Delete", () => this.change("remove", { name: one.name },
       `Deleted “${one.name}”${one.count ? `: ${labels(one.count)} cleared` : ""}.`), "bad");
