@@ -184,9 +184,10 @@ def test_order_and_description():
     assert list(log.state.classes) == ["c", "a", "b"]
     assert log.state.known.in_order_of_making() == ("a", "b", "c"), "the model sees no new order"
     log.add(Event("describe", {"name": "a", "note": "all\nof it", "examples": ["i1"]}))
+    log.add(Event("describe", {"name": "a", "examples": ["i2"]}))
     log.add(merge("a", "b"))
     b = next(one for one in log.state.known.shown() if one.name == "b")
-    assert (b.note, b.examples) == ("all\nof it", ("i1",)), "what was said is not lost"
+    assert (b.note, b.examples) == ("all\nof it", ("i2",)), "what was said is not lost"
     log.undo("ann")
     assert list(log.state.classes) == ["b", "c"]
 

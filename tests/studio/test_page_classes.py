@@ -127,12 +127,15 @@ def test_colour_order_note_and_examples(page, studio):
     reads(page, "#class-editor .status", "Added an example of “disc”.")
     until(lambda: studio.project.state.known.shown()[2].examples == (item,))
     assert studio.project.state.known.shown()[2].note == "Round.\nNo rings."
+    page.locator("#class-editor textarea").fill("Round.\nNo rings, no eggs.")
     close(page)
+    until(lambda: "no eggs" in studio.project.state.known.shown()[2].note)
+    until(lambda: page.locator(".class.described[data-name=disc]").count())
     page.locator(".class[data-name=disc]").hover()
-    reads(page, "#class-card", "No rings.")
+    reads(page, "#class-card", "No rings, no eggs.")
     page.wait_for_selector("#class-card img")
     page.keyboard.press("?")
-    reads(page, "#described", "No rings.")
+    reads(page, "#described", "No rings, no eggs.")
 
 
 def test_a_class_that_was_a_typing_mistake_is_gone_with_its_answer(page, studio):
@@ -256,12 +259,11 @@ def test_the_column_keeps_the_width_it_was_given(page, studio):
 def test_no_colour_is_there_twice(visits, many):
     page = visits.open(many.address)
     shown(page)
-    dots = page.locator(".class .dot").evaluate_all(
-        "dots => dots.map((dot) => dot.classList.contains('none') ? null : getComputedStyle(dot).backgroundColor)"
+    assert page.locator(".class .dot").count() == 77
+    coloured = page.locator(".class .dot:not(.none)").evaluate_all(
+        "dots => dots.map((dot) => getComputedStyle(dot).backgroundColor)"
     )
-    coloured = [colour for colour in dots if colour]
     assert len(coloured) == len(set(coloured)) == 12
-    assert len(dots) == 77
     page.keyboard.press("m")
     page.wait_for_selector("#map[data-ready]")
     assert page.locator(".map-plain").count() == 77 - 12

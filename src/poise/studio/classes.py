@@ -251,11 +251,10 @@ class Classes:
             case "colour":
                 self._colour(now, data["colour"])
             case "describe":
-                changed = {
-                    "note": data.get("note", ""),
-                    "examples": tuple(data.get("examples", ())),
-                }
-                self.alive[now] = replace(self.alive[now], **changed)
+                entry = self.alive[now]
+                examples = tuple(data.get("examples", entry.examples))
+                note = data.get("note", entry.note)
+                self.alive[now] = replace(entry, note=note, examples=examples)
             case "order":
                 listed = dict.fromkeys(self.now(n) for n in (number, *others))
                 first = [n for n in listed if n is not None]
