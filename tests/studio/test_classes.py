@@ -154,6 +154,17 @@ def test_a_class_that_something_else_uses_stays():
     assert list(log.state.classes) == ["cat"]
 
 
+def test_a_class_that_others_became_part_of_stays():
+    new = Event("class", {"name": "new", "for": "the answer"}, "ann")
+    told = replace(label("new", "i0", who="ann"), client="the answer")
+    log = Log(*made("cat"), new, told, merge("cat", "new"))
+    log.undo("ann")
+    assert list(log.state.classes) == ["new"]
+    log = Log(*made("cat"), rename("cat", "dog"), replace(new, data=new.data | {"name": "cat"}))
+    log.add(replace(label("cat", "i0", who="ann"), client="the answer")).undo().undo("ann")
+    assert list(log.state.classes) == ["cat"]
+
+
 def test_colours_are_never_there_twice():
     log = Log(*made(*"abcdefghijklmn"))
     colours = [one.colour for one in log.state.known.shown()]

@@ -225,11 +225,12 @@ def test_a_key_that_somebody_bound_wins(page, studio):
 
 
 def test_groups_fold_and_stay_folded(visits, start, photos, folder):
-    studio = start(opened(photos, folder, classes=("bird/owl", "bird/crow", "disc", "/odd/")))
+    studio = start(opened(photos, folder, classes=("bird/owl", "bird/crow", "24/7", "/odd/")))
     context = visits.context()
     page = visits.open(studio.address, context)
     shown(page)
     assert page.locator(".group .class .name").all_text_contents() == ["owl", "crow"]
+    assert page.locator("#class-list > li > .class .name").all_text_contents() == ["24/7", "/odd/"]
     page.locator(".group summary").click()
     assert not page.locator(".group .class").first.is_visible()
     page.reload()

@@ -181,9 +181,10 @@ class Classes:
         self._retrace([step for step in self.steps if step[0] != seq or step[1] not in EDITS])
 
     def made_for(self, client: str) -> int | None:
-        """The class that was made for an answer, if it is there."""
+        """The class that was made for an answer, if it stands for nothing but itself."""
         found = next((n for n, answer in self.answers.items() if answer == client), None)
-        return None if found is None else self.now(found)
+        alone = found in self.alive and found not in self.gone.values()
+        return found if alone else None
 
     def drop(self, number: int) -> None:
         """Forget a class that nobody uses."""

@@ -23,9 +23,16 @@ export function dot(one) {
 }
 
 // "bird/owl" is the owl among the birds; a name that begins or ends with a stroke is just a name.
-export function path(name) {
+function path(name) {
   const cut = name.lastIndexOf("/");
   return cut > 0 && cut < name.length - 1 ? [name.slice(0, cut), name.slice(cut + 1)] : ["", name];
+}
+
+// Name -> its group, of those that are not the only one in it: "24/7" is no group.
+function grouped(classes) {
+  const groups = Map.groupBy(classes, (one) => path(one.name)[0]);
+  groups.delete("");
+  return new Map([...groups].filter(([, some]) => some.length > 1).flatMap(([group, some]) => some.map((one) => [one.name, group])));
 }
 
 const read = (key) => {
@@ -63,7 +70,7 @@ export class ClassColumn {
       if (counter.textContent !== words) counter.textContent = words;
       button.style.setProperty("--share", `${(100 * one.count) / most}%`);
       button.toggleAttribute("aria-current", one.name === state.question?.label);
-      const [group] = path(one.name);
+      const group = this.groups.get(one.name);
       sums.set(group, (sums.get(group) ?? 0) + one.count);
     }
     for (const [group, counter] of this.counters) counter.textContent = number.format(sums.get(group));
@@ -73,12 +80,13 @@ export class ClassColumn {
     this.hideCard();
     this.rows.clear();
     this.counters = new Map();
+    this.groups = grouped(classes);
     const groups = new Map();
     const parts = [];
     for (const one of classes) {
-      const [group, last] = path(one.name);
+      const group = this.groups.get(one.name);
       const row = element("li");
-      row.append(this.row(one, last));
+      row.append(this.row(one, group ? path(one.name)[1] : one.name));
       if (!group) {
         parts.push(row);
         continue;
