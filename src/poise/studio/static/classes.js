@@ -30,9 +30,10 @@ function path(name) {
 
 // Name -> its group, of those that are not the only one in it: "24/7" is no group.
 function grouped(classes) {
-  const groups = Map.groupBy(classes, (one) => path(one.name)[0]);
-  groups.delete("");
-  return new Map([...groups].filter(([, some]) => some.length > 1).flatMap(([group, some]) => some.map((one) => [one.name, group])));
+  const pairs = classes.map((one) => [one.name, path(one.name)[0]]).filter(([, group]) => group);
+  const sizes = new Map();
+  for (const [, group] of pairs) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  return new Map(pairs.filter(([, group]) => sizes.get(group) > 1));
 }
 
 const read = (key) => {
