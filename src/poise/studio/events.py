@@ -3,7 +3,6 @@
 Items are named by stable ids, never by position, so that files added or removed shift nothing.
 """
 
-import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -67,6 +66,8 @@ PURPOSES = frozenset({"question", "audit", "again"})
 LONGEST, LONGEST_NOTE = 200, 2_000
 #: Items that show a class, at most; colours in the palette of the page.
 MOST_EXAMPLES, COLOURS = 12, 12
+#: Letters without a shape of their own that names need: joiners in emoji and in Persian.
+JOINERS = {0x200C: None, 0x200D: None}
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,16 @@ def check_name(name: str) -> str:
     return name
 
 
+def check_client(client: object) -> str:
+    """The id of a request, chosen by whoever sends it."""
+    _text("client", client)
+    return str(client)
+
+
 def _text(name: str, value: object, *, empty: bool = False) -> None:
-    good = isinstance(value, str) and (empty or value.strip() != "") and len(value) <= LONGEST
-    if not good or not str(value).isprintable():
+    good = isinstance(value, str) and len(value) <= LONGEST
+    good = good and (empty or str(value).translate(JOINERS).strip() != "")
+    if not good or not str(value).translate(JOINERS).isprintable():
         shown = repr(value)[:60]
         raise InputError(f"{name} is {shown}: expected text of 1 to {LONGEST} printable letters")
 
@@ -168,11 +176,11 @@ def _distinct(name: str, each: str, values: object, allowed: range | None = None
 def _note(value: object) -> None:
     if not isinstance(value, str) or len(value) > LONGEST_NOTE:
         raise InputError(f"a note must be text of at most {LONGEST_NOTE} letters")
-    if not value.replace("\n", "").isprintable():
+    if not value.replace("\n", "").translate(JOINERS).isprintable():
         raise InputError("a note holds letters that cannot be printed: type them anew")
 
 
 def _share(name: str, value: object) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not 0 <= value <= 1:  # type: ignore[operator,arg-type]
+    if not number or not 0 <= value <= 1:  # type: ignore[operator]
         raise InputError(f"{name} is {value!r}: expected a number from 0 to 1")
