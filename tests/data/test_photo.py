@@ -1,6 +1,7 @@
 """The embedding photo: the same rows however it is asked, each image embedded once."""
 
 import importlib.util
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -150,3 +151,17 @@ class TestNetwork:
         likeness = X @ X.T
         np.fill_diagonal(likeness, -1)
         assert (y[likeness.argmax(axis=1)] == y).mean() > 0.45
+
+
+@pytest.mark.usefixtures("seen")
+def test_images_in_an_array_are_not_copied():
+    """A file of images is mapped into memory; it may be larger than that."""
+    items = np.zeros((600, 128, 128, 3), dtype=np.uint8)
+    tracemalloc.start()
+    try:
+        batches = Photo().batches(items)
+        next(batches)
+        batches.close()
+        assert tracemalloc.get_traced_memory()[1] < items.nbytes
+    finally:
+        tracemalloc.stop()

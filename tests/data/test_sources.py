@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import poise
 from poise.data.datasets import files
@@ -72,10 +73,38 @@ class TestSources:
                 writer = csv.writer(file, delimiter="," if kind == "csv" else "\t")
                 writer.writerows([["id", "text"], *([1, t] for t in texts)])
         assert read_items(str(path), "text") == texts
-        with pytest.raises(InputError, match="say which holds the texts"):
-            read_items(str(path))
+        assert read_items(str(path)) == texts, "a common name is found, as in the app"
         with pytest.raises(InputError, match="has no column 'body': there are id, text"):
             read_items(str(path), "body")
+
+    def test_a_column_that_cannot_be_told_is_asked_for(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("one,two,label\na,b,c\n")
+        with pytest.raises(InputError, match="say which holds the texts"):
+            read_items(str(path))
+        assert read_items(str(path), "one,two") == ["a\n\nb"]
+
+    def test_a_table_of_images(self, tmp_path):
+        """They are read as images, as in the app: their paths say nothing of what they show."""
+        (tmp_path / "few").mkdir()
+        for name in ("b.png", "a.png"):
+            Image.new("RGB", (9, 9)).save(tmp_path / "few" / name)
+        path = tmp_path / "t.csv"
+        path.write_text("path,label\nfew/b.png,x\nfew/a.png,y\n")
+        items = read_items(str(path), size=8)
+        assert isinstance(items, Images)
+        assert [one.name for one in items.paths] == ["b.png", "a.png"]
+        assert items.array().shape == (2, 8, 8)
+        path.write_text("path\nfew/b.png\nfew/c.png\n")
+        with pytest.raises(DataError, match=r"row 2 of .* names 'few/c.png': there is no such"):
+            read_items(str(path))
+        path.write_text("image\nhttps://example.org/b\n")
+        with pytest.raises(InputError, match="fetches nothing from the network"):
+            read_items(str(path))
+
+    def test_a_data_set_of_texts_is_its_texts(self, poise_data):
+        items = read_items("banking77")
+        assert items[0] == "I am still waiting on my card?"
 
     @pytest.mark.parametrize(
         ("name", "content", "error", "message"),
@@ -231,8 +260,7 @@ class TestParquet:
         texts = ["one", "zwölf", ""]
         parquet.write_table(arrow.table({"id": [1, 2, 3], "text": texts}), path)
         assert read_items(str(path), "text") == texts
-        with pytest.raises(InputError, match="say which holds the texts"):
-            read_items(str(path))
+        assert read_items(str(path)) == texts, "a common name is found, as in the app"
         with pytest.raises(InputError, match="has no column 'body': there are id, text"):
             read_items(str(path), "body")
         with pytest.raises(InputError, match=r"row 1 .* has no text in the column 'id'"):

@@ -11,13 +11,8 @@ import numpy.typing as npt
 
 from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import extra
-from poise.data.sources import (
-    PARQUET_ERRORS,
-    PICTURES,
-    no_column,
-    parse_json,
-    unreadable_parquet,
-)
+from poise.data.sources import PARQUET_ERRORS, parse_json, unreadable_parquet
+from poise.data.tables import PICTURES, no_column
 from poise.errors import DataError, InputError
 
 #: Largest magnitude allowed: sums of squares of such values are finite in single precision.

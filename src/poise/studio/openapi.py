@@ -95,7 +95,7 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         "/api/review",
         "A page of the table of all items. 202 while the model computes.",
         (
-            ("show", "all, labelled, predicted, unsure, skipped or suspicious"),
+            ("show", "all, labelled, predicted, unsure, skipped, suspicious or disagreed"),
             ("class", "only this class"),
             ("from", "least confidence"),
             ("to", "largest confidence"),

@@ -27,7 +27,7 @@ from poise.studio.openapi import openapi
 from poise.studio.opening import Opening
 from poise.studio.project import Project
 from poise.studio.review import Wanted, review
-from poise.studio.settings import check_new_setting
+from poise.studio.settings import WAYS, check_new_setting
 from poise.studio.state import StaleError
 from poise.studio.store import ConflictError, StoreError
 
@@ -223,7 +223,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         return views.map_labels(project)
 
     def choices(project: Project, request: Request, _: Any) -> Any:
-        return {"acquisitions": poise.acquisitions()}
+        ways = [{"name": n, "acquisition": a, "words": w} for n, (a, w) in WAYS.items()]
+        return {"ways": ways, "acquisitions": poise.acquisitions()}
 
     def at_index(project: Project, request: Request, _: Any) -> Any:
         return views.map_item(project, _place(project, request.query_params.get("index")))

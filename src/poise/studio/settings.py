@@ -17,6 +17,23 @@ DEFAULTS: dict[str, Any] = {
     # How many people are asked about every item.
     "overlap": 1,
 }
+#: What the page offers in words: name -> acquisition, and what is said of it. Of the ways that only
+#: explore, `maxherding` is level with the best, does well on texts too, and needs no solve; of
+#: those that only refine, `margin` predicts best (docs/label-efficiency.md).
+WAYS: dict[str, tuple[str, str]] = {
+    "Recommended": (
+        "auto",
+        "Asks where an answer settles most: explores first, then decides close cases.",
+    ),
+    "Explore": (
+        "maxherding",
+        "Covers the data evenly, whatever the answers: to see every kind of item.",
+    ),
+    "Refine": (
+        "margin",
+        "Asks where two classes are close: once every class has some labels.",
+    ),
+}
 #: The acquisition of a log that names none: it was begun before there was another default, and
 #: goes on as it began.
 EARLIER = "norm"

@@ -16,6 +16,7 @@ from poise.data.embeddings.efficientnet import LITE0, Source
 from poise.data.embeddings.items import (
     Images,
     Items,
+    are_images,
     are_texts,
     as_images,
     extra,
@@ -45,7 +46,7 @@ Load = Callable[[int], tuple[bytes, Callable[[], Pixels]]]
 @embeddings.register("photo")
 @dataclass(frozen=True)
 class Photo:
-    """Photographs by what they show, by EfficientNet-Lite0; no network needed (extra photo).
+    """Photographs by what they show, by EfficientNet-Lite0, offline (comes with poise[app]).
 
     The square roots of the 1,280 numbers before the classifier; compare them by cosine. Each image
     is computed by itself and kept at once: an interrupted run goes on where it stopped.
@@ -118,12 +119,16 @@ class Photo:
         return _in_turn(encode, range(0, len(items), BATCH))
 
     def _arrays(self, items: Items) -> Load:
-        images = as_images(items, "photo", self.height, self.width)
+        array = np.asarray(items)
+        asked = self.height is not None or self.width is not None
+        # Bytes are taken as they lie, in a file perhaps: shares would need four times the room.
+        ready = array.dtype == np.uint8 and are_images(array) and array.size and not asked
+        images = array if ready else as_images(items, "photo", self.height, self.width)
         library = pillow()
         side = self.source.side
 
         def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
-            image = np.round(images[i] * 255).astype(np.uint8)
+            image = images[i] if ready else np.round(images[i] * 255).astype(np.uint8)
             image = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
             content = f"{image.shape}".encode() + image.tobytes()
             return content, lambda: squared(library.fromarray(image), side, "RGB", RESIZING)

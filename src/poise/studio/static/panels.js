@@ -16,7 +16,7 @@ export function showProgress(state, audit) {
   const { progress } = state;
   const parts = [];
   if (progress.explored !== null) {
-    parts.push(line("Explored", percent(progress.explored), "How much of the pool the labels speak about: the mean strength of the scores."));
+    parts.push(line("Explored", percent(progress.explored), "Share of the items that lie near a labelled one. It grows with every label in a new place."));
   }
   const changes = progress.course.slice(1);
   if (changes.length > 1) {
@@ -95,17 +95,28 @@ function reasonWithoutGuess(question, state) {
   return state.answers ? "Its reasons are being computed." : "It lies in the middle of a crowd: a good first question.";
 }
 
-let acquisitions = null;
+let choices = null;
 export async function showSettings(state, set) {
   const body = at("settings-body");
   if (!at("settings").open) return;
-  acquisitions ??= (await get("api/choices")).acquisitions;
+  choices ??= await get("api/choices");
+  const { ways, acquisitions } = choices;
   const { acquisition, tau } = state.settings;
+  const usual = element("fieldset", "ways");
+  usual.append(element("legend", "", "What to ask"), ...ways.map((way) => {
+    const choice = element("input");
+    Object.assign(choice, { type: "radio", name: "way", value: way.acquisition, checked: way.acquisition === acquisition });
+    choice.addEventListener("change", () => set("acquisition", way.acquisition));
+    const words = element("span", "", way.name);
+    words.append(element("span", "quiet", way.words));
+    const row = element("label");
+    row.append(choice, words);
+    return row;
+  }));
   const choose = element("select");
   for (const [name, words] of Object.entries(acquisitions)) {
-    const option = element("option", "", name);
+    const option = element("option", "", `${name}: ${words}`);
     option.value = name;
-    option.title = words;
     option.selected = name === acquisition;
     choose.append(option);
   }
@@ -119,15 +130,21 @@ export async function showSettings(state, set) {
   automatic.addEventListener("change", () => set("tau", automatic.checked ? null : 1e-3));
   slider.addEventListener("input", () => { shown.textContent = (10 ** slider.value).toExponential(0); });
   slider.addEventListener("change", () => set("tau", 10 ** Number(slider.value)));
-  // Whoever is at one of them by keyboard stays there.
-  const held = [...body.querySelectorAll("select, input")].indexOf(body.querySelector(":focus-visible"));
-  body.replaceChildren(
+  const advanced = element("details", "advanced");
+  const unusual = tau !== null || !ways.some((way) => way.acquisition === acquisition);
+  advanced.open = body.querySelector(".advanced")?.open ?? unusual;
+  advanced.append(
+    element("summary", "", "Advanced"),
     labelled("Acquisition", choose),
     element("p", "quiet", acquisitions[acquisition] ?? ""),
     labelled("Choose the decay automatically", automatic),
     labelled("Decay tau: more explores, less decides", slider, shown),
   );
-  body.querySelectorAll("select, input")[held]?.focus();
+  // Whoever is at one of them by keyboard stays there.
+  const controls = "select, input, summary";
+  const held = [...body.querySelectorAll(controls)].indexOf(body.querySelector(":focus-visible"));
+  body.replaceChildren(usual, advanced);
+  body.querySelectorAll(controls)[held]?.focus();
 }
 
 function labelled(words, ...controls) {
