@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from statistics import median
 from typing import Any, TypeVar
@@ -112,6 +112,8 @@ class Asker:
         self._has_solved = False
         #: What makes probabilities of the scores; None as long as none must be shown.
         self.calibration: Calibration | None = None
+        #: How often the labels have changed, and how many of these changes the learner knows.
+        self.changes = self._known = 0
         #: Whether several people answer: then what an answer leads to depends on the others'.
         self.several = False
         self._changed = threading.Condition()
@@ -120,6 +122,7 @@ class Asker:
         self._queue: deque[Question] = deque()
         self._explained: dict[int, Question] = {}
         self._to_explain: set[int] = set()
+        self._to_renew: set[int] = set()
         self._ahead: dict[int, dict[str, Question | None]] = {}
         self._prepared = False
         self._exhausted = False
@@ -145,7 +148,7 @@ class Asker:
                 self._free(set(new) - set(self.learner.pending))
                 self.learner.tell(new, [label] * len(new))
 
-        self._post(told, nodes)
+        self._post(told, nodes, labels=True)
 
     def skip(self, nodes: list[int]) -> None:
         """Not these nodes for a while."""
@@ -178,7 +181,8 @@ class Asker:
             self._explained.clear()
             self._ahead.clear()
             self._to_explain.clear()
-        self._post(anew, [])
+            self._to_renew.clear()
+        self._post(anew, [], labels=True)
         for node in held:
             self.hold(node)
 
@@ -215,9 +219,18 @@ class Asker:
             return None
 
     def explained(self, node: int) -> Question | None:
-        """The question about a node that is asked, with its reasons, once they are known."""
+        """The question about a node that is asked, with its reasons, once they are known.
+
+        A guess that does not know the newest label is not given; another one is made.
+        """
         with self._changed:
-            return self._explained.get(node)
+            found = self._explained.get(node)
+            if found is None or found.knows >= self.changes:
+                return found
+            if node not in self._to_renew:  # whoever waits for it must not wake itself
+                self._to_renew.add(node)
+                self._notify()
+            return None
 
     def ahead(self, node: int) -> dict[str, Question | None] | None:
         """What follows each possible answer; None as long as it is not known."""
@@ -277,17 +290,22 @@ class Asker:
 
     # The thread -------------------------------------------------------------------------------
 
-    def _post(self, change: Callable[[], None], nodes: list[int]) -> None:
-        """A change of what the learner knows, or of what it is asked for."""
+    def _post(
+        self, change: Callable[[], None], nodes: list[int], *, labels: bool = False
+    ) -> None:
+        """A change of what the learner knows, of its labels or else, or of what it is asked for."""
 
         def changing() -> None:
             change()
+            self._known += labels
             self._prepared = False
 
         with self._changed:
+            self.changes += labels
             for node in nodes:
                 self._explained.pop(node, None)
                 self._to_explain.discard(node)
+                self._to_renew.discard(node)
             gone = set(nodes)
             self._queue = deque(q for q in self._queue if q.node not in gone)
             self._ahead.clear()
@@ -324,6 +342,8 @@ class Asker:
             return self._ask
         if not self._prepared and (self.learner.labels or self.learner.pending):
             return self._prepare
+        if self._to_renew:
+            return self._explain
         if not self._queues():
             return self._foresee if self._unforeseen() is not None else None
         # Fewer would run out before the next solve is done. The first ones need no solve.
@@ -348,7 +368,7 @@ class Asker:
 
     def _explain(self) -> None:
         with self._changed:
-            node, restarts = min(self._to_explain), self._restarts
+            node, restarts = min(self._to_explain or self._to_renew), self._restarts
         learner = self.learner
         if node in learner.labels:
             question = Question(node)
@@ -358,9 +378,10 @@ class Asker:
         with self._changed:
             self._prepared = False
             # Unless an answer came meanwhile, or other items.
-            if node in self._to_explain and restarts == self._restarts:
+            if node in self._to_explain | self._to_renew and restarts == self._restarts:
                 self._to_explain.discard(node)
-                self._explained[node] = question
+                self._to_renew.discard(node)
+                self._explained[node] = replace(question, knows=self._known)
             self._notify()
 
     def _free(self, nodes: set[int]) -> None:
@@ -379,7 +400,7 @@ class Asker:
                 return
             self._wanted = False
             self._exhausted = not questions
-            self._queue += questions
+            self._queue += [replace(question, knows=self._known) for question in questions]
             self._notify()
 
     def _prepare(self) -> None:
@@ -438,4 +459,6 @@ class Asker:
             twin.skip(node)
         else:
             twin.tell(node, answer)
-        return next(iter(ask(twin, self.features, 1, self.calibration)), None)
+        found = next(iter(ask(twin, self.features, 1, self.calibration)), None)
+        known = self._known + (answer != NO_ANSWER)
+        return None if found is None else replace(found, knows=known)

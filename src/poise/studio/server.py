@@ -145,6 +145,9 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             event.data.get("via", "question") not in BY_PERSON or {"by", "at"} & set(event.data)
         ):
             raise InputError(f"via is {event.data.get('via')!r}: that is for files, see import")
+        if event.data.get("via") == "audit":
+            _judged(project, who)
+            _judge(project, event)
         written = project.record(event, versions)
         return standing(project, who, seq=written.seq)
 
@@ -338,6 +341,14 @@ def _judged(project: Project, who: str) -> None:
     held = project.state.open.get(who)
     if held is not None and held.purpose == "audit" and project.newest is None:
         project.predictions().result(PATIENT)
+
+
+def _judge(project: Project, event: Event) -> None:
+    """Add the prediction that an audit's answer judges, if the page did not know it yet."""
+    node = project.index.get(event.items[0])
+    if node is not None and "guess" not in event.data:
+        guess, confidence = views.judged(project, node)
+        event.data.update(_given({"guess": guess, "confidence": confidence}))
 
 
 def _place(project: Project, index: object) -> int:
