@@ -119,6 +119,9 @@ def label(
         if not no_browser:
             click.launch(address)
 
+    def failed(error: Exception) -> None:
+        click.echo(f"Could not prepare {source}: {error}\nCtrl-C ends poise.", err=True)
+
     serve(
         Opening(wanted),
         host=host,
@@ -126,5 +129,6 @@ def label(
         password=password or "",
         names=annotators,
         ready=ready,
+        failed=failed,
         bar=progress_bar,
     )

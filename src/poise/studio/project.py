@@ -16,6 +16,7 @@ from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER, Asker, Setup, fulfil
 from poise.studio.catalogue import Catalogue
+from poise.studio.details import other_columns
 from poise.studio.events import BY_PERSON, Event
 from poise.studio.finding import Finder
 from poise.studio.layout import eigenmaps, principal_plane
@@ -295,6 +296,14 @@ class Project:
             if "words" not in self._kept:
                 self._kept["words"] = 0, in_background(self.finder.index)
             return self._kept["words"][1]
+
+    def columns(self) -> "Future[dict[str, list[Any]]]":
+        """The other columns of the table that the items come from; read when first asked for."""
+        with self._lock:
+            catalogue = self.catalogue
+            if "columns" not in self._kept:
+                self._kept["columns"] = 0, in_background(lambda: other_columns(catalogue))
+            return self._kept["columns"][1]
 
     def duplicates(self, item: str, annotator: str = "") -> list[str]:
         """Near-duplicates of an item that wait for a label and are nobody else's question.

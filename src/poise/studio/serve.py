@@ -24,11 +24,13 @@ def serve(
     password: str = "",
     names: bool = False,
     ready: Callable[[str], None],
+    failed: Callable[[Exception], None] = lambda error: None,
     bar: Bar | None = None,
 ) -> None:
     """Open a project and serve it until interrupted; `ready` is called with the address.
 
-    The page shows how the opening goes, and so does `bar`; if it fails, its error ends the server.
+    The page shows how the opening goes, and so does `bar`. If it fails, `failed` is called, and the
+    page says why and can try again; the error is raised when the server ends.
     """
     uvicorn = extra("uvicorn", "app", "the labelling app")
     extra("starlette", "app", "the labelling app")
@@ -49,7 +51,7 @@ def serve(
 
     def ended() -> None:
         if opening.error is not None:
-            server.should_exit = True
+            failed(opening.error)
 
     shown = HERE if host in ("0.0.0.0", "::") else host
     address = f"http://{shown}:{port}/" + ("" if password else f"?token={token}")

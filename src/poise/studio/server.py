@@ -36,6 +36,8 @@ PATIENT = 20.0
 SOON = 2.0
 #: After a wrong password: nobody can try many.
 WRONG_PASSWORD_SECONDS = 1.0
+#: Pixels of the longer side of a picture at most, for whoever looks closely.
+LARGEST_SIDE = 16_384
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -101,8 +103,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if index is None:
             return said(404, "there is no such item")
         size = request.query_params.get("size", "1200")
-        if not size.isdigit() or not 16 <= int(size) <= 4096:
-            return said(422, f"size is {size[:20]!r}: expected 16 to 4096 pixels")
+        if not size.isdigit() or not 16 <= int(size) <= LARGEST_SIDE:
+            return said(422, f"size is {size[:20]!r}: expected 16 to {LARGEST_SIDE} pixels")
         # An id need not be a content's own (--key, or another project at this port later on), so
         # what a browser has kept is compared with what is there now.
         headers = {"Cache-Control": "private, no-cache", "ETag": catalogue.tag(index, int(size))}
@@ -173,6 +175,16 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         project.wait(who, PATIENT)
         _judged(project, who)
         return standing(project, who)
+
+    async def prepare(request: Request) -> Response:
+        opening.start_again()
+        return JSONResponse(shared | {"preparing": opening.shown()})
+
+    def about(project: Project, request: Request, _: Any) -> Any:
+        return views.about(project, request.query_params.get("item", ""), PATIENT)
+
+    def left_out(project: Project, request: Request, _: Any) -> Any:
+        return views.left_out(project)
 
     def history(project: Project, request: Request, _: Any) -> Any:
         return views.history(project, annotator(request))
@@ -283,6 +295,9 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/api/question", with_project(question)),
             Route("/api/ahead", with_project(ahead)),
             Route("/api/history", with_project(history)),
+            Route("/api/prepare", prepare, methods=["POST"]),
+            Route("/api/about", with_project(about)),
+            Route("/api/left-out", with_project(left_out)),
             Route("/api/items/{id:path}", item),
             Route("/api/glimpses/{number:int}", glimpse),
             Route("/api/events", with_project(record, posted=True), methods=["POST"]),

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER
+from poise.studio.details import details
 from poise.studio.progress import progress
 from poise.studio.project import Project
 from poise.studio.question import NEW_CLASS, Question
@@ -14,6 +16,8 @@ from poise.studio.question import NEW_CLASS, Question
 BACK = 500
 #: Labelled items on the small map.
 DOTS = 5_000
+#: Items listed of those that could not be read.
+LEFT_OUT = 1000
 LAYOUTS = {"pca": "Principal components", "eigenmaps": "Neighbourhoods"}
 
 
@@ -127,6 +131,22 @@ def ahead(project: Project, annotator: str, seconds: float) -> dict[str, Any]:
         # Their guesses do not know the answer that comes before them.
         "queue": [asked(project, Question(q.node), annotator) for q in project.asker.waiting],
     }
+
+
+def about(project: Project, item: str, seconds: float) -> dict[str, Any]:
+    """An item's file, or the rest of its row in the table."""
+    catalogue = project.catalogue
+    if item not in catalogue.index:
+        raise InputError(f"there is no item {item[:60]!r}: the source may have changed")
+    index = catalogue.index[item]
+    found = details(catalogue, index, project.columns().result(seconds))
+    return {"item": item, "source": catalogue.sources[index], "details": found}
+
+
+def left_out(project: Project) -> dict[str, Any]:
+    """What the source holds and nobody is asked about, with the reasons."""
+    refused = project.catalogue.unreadable
+    return {"total": len(refused), "items": [list(one) for one in refused[:LEFT_OUT]]}
 
 
 def history(project: Project, annotator: str) -> dict[str, Any]:

@@ -49,22 +49,16 @@ export function showProgress(state, audit) {
   }
   if (state.unsure) parts.push(line("Unsure", count(state.unsure), "Set aside; listed in Review."));
   if (state.skipped) parts.push(line("Skipped", count(state.skipped), "Asked again later."));
-  if (progress.audit) {
-    const { n, right, interval, since } = progress.audit;
-    parts.push(line("Accuracy, audited", `${percent(interval[0])} to ${percent(interval[1])}`, "95% interval"));
-    parts.push(element("p", "quiet", `${right} of ${n} random items were right${since ? `; ${count(since)} labels since` : ""}.`));
-  } else {
-    parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
-  }
-  if (progress.advice) {
-    const words = element("p", progress.advice.stop ? "advice" : "quiet", progress.advice.words);
+  if (!progress.audit) parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
+  if (progress.advice && !progress.advice.stop) {
+    const words = element("p", "quiet", progress.advice.words);
     words.title = progress.advice.reason;
     parts.push(words);
   }
   const button = element("button", "", "");
   button.type = "button";
   button.append(element("kbd", "", "a"), " Audit");
-  button.disabled = state.answers === 0;
+  button.disabled = state.answers === 0 || state.auditing > 0;
   button.addEventListener("click", audit);
   parts.push(button);
   at("progress-body").replaceChildren(...parts);
@@ -107,7 +101,13 @@ export function showReason(state) {
   nearest.replaceChildren(...question.nearest.map(({ item, label }) => {
     const frame = element("figure");
     frame.append(element("figcaption", "", label));
-    content(item, state.kind, 160).then((shown) => frame.prepend(shown));
+    content(item, state.kind, 160).then((shown) => {
+      if (state.kind === "text") {
+        // A long one scrolls.
+        Object.assign(shown, { tabIndex: 0, role: "group", ariaLabel: `A text labelled ${label}` });
+      }
+      frame.prepend(shown);
+    });
     return frame;
   }));
 }
@@ -222,7 +222,8 @@ function drawSmallMap(canvas, state) {
 
 export function showPreparing(found) {
   at("prepare-name").textContent = found.name;
-  at("prepare-problem").textContent = found.error ?? "";
+  at("prepare-problem").textContent = found.error ? `Could not prepare it: ${found.error}` : "";
+  at("prepare-again").hidden = !found.error;
   const names = ["reading", "embedding", "joining neighbours", "ready"];
   at("steps").replaceChildren(...names.map((name) => {
     const step = found.steps.find((one) => one.name === name);

@@ -2,6 +2,7 @@
 // Only what is in sight is in the page, and only some pages of rows are held, so that a million
 // items scroll like a hundred.
 
+import { keyOf } from "./keys.js";
 import { Filters, SHOW } from "./review-filters.js";
 import { EVERYTHING, Listing, PAGE, pageOf, pagesIn } from "./review-listing.js";
 import { COLUMNS, button, cells, clamp, dot, fill, items, make, number, sentence } from "./review-rows.js";
@@ -72,6 +73,7 @@ class Review {
     this.more = button({}, make("kbd", {}, "l"), " Like this");
     this.container.tabIndex = -1;
     this.container.replaceChildren(make("div", { className: "review" },
+      make("h1", { className: "unseen" }, "Review"),
       this.filters.root,
       this.trouble,
       make("div", { className: "frame" }, this.list, this.empty, this.note),
@@ -277,7 +279,8 @@ class Review {
   }
 
   keyInList(event, control) {
-    const { key, shiftKey } = event;
+    const { shiftKey } = event;
+    const key = keyOf(event, this.host.classes());
     if (event.altKey) return null;
     if (event.ctrlKey || event.metaKey) return key === "a" ? () => this.select(0, this.listing.total - 1) : null;
     if (control && (key === "Enter" || key === " ")) return null;

@@ -2,25 +2,32 @@
 // names its item and the version of it that was on the screen, and counts once, however often it is
 // sent. What follows each possible answer is asked for and loaded while the person looks.
 
+import { About } from "./about.js";
 import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } from "./api.js";
 import { atOnce, content, element, load } from "./content.js";
 import { Grid } from "./grid.js";
+import { isUndo, keyOf } from "./keys.js";
 import { arrived, at, colourName, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { OTHERS, here, watchHistory, went } from "./places.js";
+import { showProject, showStanding } from "./standing.js";
+import { toast } from "./toast.js";
+import { Zoom } from "./zoom.js";
 
 const POLL = 300;
 const COMING = 2000; // milliseconds between two looks at how many items are in
 const SEEN_HELP = "poise-seen-help";
 const NAME = "poise-name";
 const ALONE = "poise-duplicates-alone"; // kept while near-duplicates get no answer of their own
-const OWN_KEYS = new Set([..."usxngamve/?"]); // d and l may be those of a class: their buttons stay
+const OWN_KEYS = new Set([..."usxngamvei/?"]); // d and l may be those of a class: their buttons stay
 
 let state = null;
 let ahead = null; // what follows each answer to the question on the screen
 let shownAt = 0; // when the item on the screen came there
 let before = null; // the question that was there before it
-let auditing = 0; // audit questions still to come
 let outbox = null;
 let screen = { name: "loading", close() {}, update() {} };
+const zoom = new Zoom(at("stage"));
+const about = new About(at("about"));
 const grid = new Grid(at("grid"), { answer: (items, label) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items)) });
 
 // ---- What the person does ---------------------------------------------------------------------
@@ -49,11 +56,14 @@ function answer(label, asked = state?.question) {
   const others = together(asked);
   const items = [asked, ...others];
   const via = asked.purpose === "audit" ? "audit" : others.length ? "duplicates" : "question";
-  const data = { items: items.map((one) => one.item), label, via };
-  if (asked.guess) data.guess = asked.guess;
-  if (asked.guess && asked.confidence !== null) data.confidence = asked.confidence;
+  const data = { items: items.map((one) => one.item), label, via, ...guessed(asked) };
   record("label", data, versionsOf(items));
   if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label, items.length);
+}
+
+function guessed({ guess, confidence }) {
+  if (!guess) return {};
+  return confidence === null ? { guess } : { guess, confidence };
 }
 
 // The near-duplicates that get the answer too.
@@ -67,7 +77,10 @@ function aside(kind) {
   const asked = state?.question;
   if (!asked) return;
   say("");
-  record(kind, { items: [asked.item] }, { [asked.item]: asked.version });
+  const data = { items: [asked.item] };
+  // What an audit could not find out counts too: with the guess that it would have judged.
+  if (asked.purpose === "audit") Object.assign(data, { via: "audit", ...guessed(asked) });
+  record(kind, data, { [asked.item]: asked.version });
   moveOn(ahead?.none, null);
 }
 
@@ -88,7 +101,10 @@ function moveOn(foreseen, label, n = 1) {
 }
 
 async function undo() {
-  if (!state?.undoable) return;
+  if (!state?.undoable) {
+    toast("There is nothing to take back.");
+    return;
+  }
   say("");
   await outbox.add("/api/undo", { client: uniqueId() });
 }
@@ -109,18 +125,11 @@ async function walk(step) {
   else if (next >= items.length && place >= 0) await lookAt(null);
 }
 
-async function audit(n = 20) {
-  auditing = n;
-  await nextAudit();
-}
-
-async function nextAudit() {
-  auditing -= 1;
+async function audit() {
   waiting(true);
   try {
     take(await post("/api/audit", {}));
   } catch (error) {
-    auditing = 0;
     await askForQuestion();
     say(`${error.message}.`);
   }
@@ -141,28 +150,38 @@ async function makeClass(name) {
 // ---- What comes back --------------------------------------------------------------------------
 
 const said = {
-  sending: () => saved("saving…"),
-  offline: (error) => saved(error.status === 403
-    ? "not saved yet: poise was started again, open the address that it printed"
-    : "not saved yet: poise does not answer"),
+  sending: () => { if (at("unsaved").hidden) saved("saving…"); },
+  offline(error) {
+    const waits = outbox.length === 1 ? "what you did last waits" : `${count(outbox.length)} answers wait`;
+    const why = error.status === 403
+      ? "poise was started again: open the address that it printed, and it is sent"
+      : "poise does not answer: start it again, and it is sent by itself";
+    saved("not saved");
+    unsaved(`Not saved yet: ${waits} in this browser. ${why}.`);
+  },
   done(response, entry) {
     if (response.undone) {
       const { kind, data } = response.undone;
       const many = data.items.length > 1 ? ` of ${count(data.items.length)} items` : "";
       announce(`Undone: ${kind === "label" ? data.label : kind}${many}`);
+      toast(`Undone: ${kind === "label" ? `“${data.label}”` : kind}${many}.`);
       say(`Undone: ${kind === "label" ? `“${data.label}”` : kind}${many}. Here it is again.`);
       before = null;
     }
+    const { kind, data } = entry.body;
+    if (data?.items?.length > 1) {
+      const many = `${count(data.items.length)} items`;
+      toast(kind === "label" ? `${many} are “${data.label}” now.` : `${many} lost their label.`, undo);
+    }
     if (outbox.length) return;
     saved("saved");
-    // Between two items of an audit no other question is shown.
-    if (auditing > 0 && entry.body.data?.via === "audit") nextAudit();
-    else take(response);
+    unsaved("");
+    take(response);
   },
   async refused(error, entry) {
-    auditing = 0;
     const lost = error.status === 409 ? "" : " It is not saved; press the key again.";
     saved("");
+    unsaved("");
     try {
       take(await get("/api/state"));
     } catch {
@@ -184,8 +203,9 @@ function take(found) {
     const known = same && state.question.explained && !found.question.explained ? state.question : null;
     state = found;
     if (known) {
-      const { guess, confidence, nearest, alike } = known;
-      Object.assign(state.question, { guess, confidence, nearest, alike });
+      // The guess is not kept: it may not know the last answer.
+      const { nearest, alike } = known;
+      Object.assign(state.question, { nearest, alike });
     }
     showQuestion();
     screen.update(state);
@@ -260,6 +280,11 @@ function saved(words) {
   at("saved").className = words === "saved" ? "" : "waiting";
 }
 
+function unsaved(words) {
+  at("unsaved").hidden = !words;
+  if (at("unsaved").textContent !== words) at("unsaved").textContent = words;
+}
+
 const say = (words) => { at("problem").textContent = words; };
 const announce = (words) => { at("announce").textContent = words; };
 const dots = (n) => { at("queue").textContent = "•".repeat(n); };
@@ -279,13 +304,18 @@ function showQuestion() {
   showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
   document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
-  at("purpose").textContent = question?.purpose === "audit" ? `Audit: ${auditing + 1} to go` : question?.label ? "An earlier answer" : "";
+  document.querySelector('[data-key="ArrowRight"]').disabled = question?.purpose !== "again";
+  const audits = question?.purpose === "audit";
+  at("purpose-words").textContent = audits ? `Audit: ${state.auditing} to go` : question?.label ? "An earlier answer" : "";
+  at("audit-stop").hidden = !audits;
   showDuplicates(question);
   showGuess(question);
   showItem(question);
   // What is not needed for the next answer waits until the item is painted.
   requestAnimationFrame(() => setTimeout(() => {
     showReason(state);
+    showStanding(state, { askEverywhere: () => host.restrict(null).catch((error) => say(`${error.message}.`)) });
+    showProject(state);
     showProgress(state, () => audit());
     showSettings(state, (name, value) => record("setting", { name, value }));
     showSmallMap(state);
@@ -344,6 +374,8 @@ function place(made, question) {
   stage.replaceChildren(made);
   stage.dataset.item = question.item;
   stage.scrollTop = 0;
+  zoom.show(made, question.item);
+  about.show(question.item);
   shownAt = performance.now();
   announce(question.guess && question.purpose !== "audit" ? `New item, probably ${question.guess}` : "New item");
 }
@@ -375,7 +407,12 @@ const host = {
 };
 
 // `wanted`: what a screen shall show first.
-async function show(name, wanted) {
+function show(name, wanted) {
+  went(name, wanted);
+  return turnTo(name, wanted);
+}
+
+async function turnTo(name, wanted) {
   if (screen.name === name) {
     if (wanted) screen.want?.(wanted);
     return;
@@ -386,7 +423,7 @@ async function show(name, wanted) {
   for (const button of document.querySelectorAll("nav [data-screen]")) {
     button.toggleAttribute("aria-current", button.dataset.screen === name);
   }
-  if (!["map", "review", "export"].includes(name)) return;
+  if (!OTHERS.includes(name)) return;
   const mount = name === "map" ? (await import("./map.js")).mountMap
     : name === "review" ? (await import("./review.js")).mountReview : (await import("./export.js")).mountExport;
   if (screen.name !== name) return;
@@ -402,7 +439,7 @@ const keyed = (key, event) => event && screen.name === "label" && state.classes.
 function press(key, event) {
   if (!state || state.preparing) return;
   if (key === "?") return openHelp();
-  if (key === "Escape") return grid.open ? grid.close() : void show("label");
+  if (key === "Escape") return void escape();
   const { wanted } = screen; // until the screen is there
   if (wanted?.search) {
     if (key.length === 1) wanted.typed = (wanted.typed ?? "") + key;
@@ -410,6 +447,7 @@ function press(key, event) {
     return;
   }
   if (key === "/" && !grid.open && !keyed(key, event)) return void show("review", { search: true });
+  if (key === "u") return void undo();
   if (screen.name !== "label") {
     const to = { m: "map", v: "review", e: "export" }[key];
     if (to && screen.name === "map") show(to);
@@ -425,10 +463,11 @@ function press(key, event) {
       else if (asked?.guess && asked.purpose !== "audit") answer(asked.guess, asked);
       break;
     }
-    case "u": undo(); break;
     case "s": aside("skip"); break;
     case "x": aside("unsure"); break;
+    case "i": about.toggle(state.question?.item); break;
     case "g":
+      if (state.question?.purpose === "audit") break; // what is believed alike would give it away
       if (state.question && !state.question.alike.length) say("Nothing alike is known yet: press g again in a moment.");
       grid.show(state.question?.alike ?? [], state.kind);
       break;
@@ -447,19 +486,32 @@ function press(key, event) {
     case "e": show("export"); break;
     case "ArrowLeft": walk(-1); break;
     case "ArrowRight": walk(1); break;
-    default:
+    default: zoom.press(key);
   }
 }
 
+// One step back at a time: what lies above the item first.
+function escape() {
+  if (grid.open) grid.close();
+  else if (screen.name === "label" && !at("welcome").hidden) at("welcome").hidden = true;
+  else if (screen.name === "label" && zoom.isOn) zoom.reset();
+  else show("label");
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (event.repeat || document.querySelector("dialog[open]")) return;
   // Typing into a field, and Enter on a control that has the focus, are for them.
   if (event.target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
+  if (isUndo(event)) {
+    event.preventDefault();
+    press("u");
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key.startsWith("Arrow") && event.target.closest("[type=range]")) return;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (event.key === "n" || event.key === "/") event.preventDefault(); // not into the field that opens
-  press(event.key, event);
+  const key = keyOf(event, screen.name === "label" ? state?.classes : []);
+  if (key === "n" || key === "/") event.preventDefault(); // not into the field that opens
+  press(key, event);
 });
 for (const button of document.querySelectorAll("[data-key]")) {
   button.addEventListener("click", () => press(button.dataset.key));
@@ -472,6 +524,11 @@ at("duplicates-too").addEventListener("change", () => {
   if (at("duplicates-too").checked) localStorage.removeItem(ALONE);
   else localStorage.setItem(ALONE, "yes");
 });
+at("welcome-close").addEventListener("click", () => { at("welcome").hidden = true; });
+at("audit-stop").addEventListener("click", () => lookAt(null));
+at("project-details").addEventListener("toggle", () => { if (state?.compared !== undefined) showProject(state); });
+at("prepare-again").addEventListener("click", () => post("/api/prepare", {}));
+watchHistory((name, wanted) => { if (state && !state.preparing) turnTo(name, wanted); });
 at("new-class").addEventListener("click", () => press("n"));
 at("help-button").addEventListener("click", () => openHelp());
 at("settings").addEventListener("toggle", () => showSettings(state, (name, value) => record("setting", { name, value })));
@@ -549,12 +606,13 @@ async function begin() {
   outbox = new Outbox(`poise-outbox-${found.project}-`, said);
   state = found;
   await outbox.resume();
-  show("label");
+  const first = here();
+  turnTo(first.name, first.wanted);
   saved("saved");
   take(state);
   if (!localStorage.getItem(SEEN_HELP)) {
     localStorage.setItem(SEEN_HELP, "yes");
-    openHelp();
+    at("welcome").hidden = false;
   }
 }
 
