@@ -51,7 +51,7 @@ def folder(place, count, start=0):
 def test_rows_and_batches_in_order(tmp_path, seen):
     items = folder(tmp_path / "photos", 3 * BATCH + 1)
     reports = []
-    X = poise.embed(items, "photo", report=lambda *given: reports.append(given))
+    X = poise.embed(items, "photo", centred=False, report=lambda *given: reports.append(given))
     assert X.shape == (25, 1280)
     colours = [np.random.default_rng(i).integers(0, 256, 3).mean() for i in range(25)]
     np.testing.assert_allclose(X[:, 0], colours, atol=1e-3)
@@ -61,15 +61,18 @@ def test_rows_and_batches_in_order(tmp_path, seen):
 
 
 def test_new_files_alone_are_embedded(tmp_path, seen):
-    first = poise.embed(folder(tmp_path / "photos", 10), "photo")
+    first = poise.embed(folder(tmp_path / "photos", 10), "photo", centred=False)
     seen.clear()
     items = folder(tmp_path / "photos", 3, start=10)
-    second = poise.embed(items, "photo")
+    second = poise.embed(items, "photo", centred=False)
     assert sum(seen) == 3
     np.testing.assert_array_equal(second[:10], first)
     seen.clear()
-    np.testing.assert_array_equal(poise.embed(Images(items.paths[::-1]), "photo"), second[::-1])
+    back = poise.embed(Images(items.paths[::-1]), "photo", centred=False)
+    np.testing.assert_array_equal(back, second[::-1])
     assert seen == []
+    np.testing.assert_allclose(poise.embed(items, "photo"), second - second.mean(axis=0), atol=1e-5)
+    assert seen == [], "centring computes nothing again"
 
 
 def test_an_interruption_loses_no_finished_batch(tmp_path, seen):
@@ -125,8 +128,8 @@ class TestNetwork:
 
     def test_rows_do_not_depend_on_their_company(self):
         images = np.random.default_rng(0).integers(0, 256, (BATCH + 1, 8, 8, 3), dtype=np.uint8)
-        together = poise.embed(images, "photo", cached=False)
-        alone = poise.embed(images[3:4], "photo", cached=False)
+        together = poise.embed(images, "photo", cached=False, centred=False)
+        alone = poise.embed(images[3:4], "photo", cached=False, centred=False)
         np.testing.assert_allclose(alone[0], together[3], atol=1e-5)
 
     @pytest.mark.parametrize("size", [(1, 1), (1, 300), (5000, 20)])

@@ -10,6 +10,7 @@ from poise import Graph, embed, knn_graph
 from poise.data.embeddings.registry import embeddings
 from poise.errors import InputError
 from poise.studio.catalogue import Catalogue
+from poise.studio.centring import is_centred, uncentred
 from poise.studio.predictions import UNSEEN, unseen
 from poise.studio.preparing import GIVEN
 from poise.studio.project import Project
@@ -87,7 +88,10 @@ def _placed(
         )
     made: Any = embeddings.factory(embedding)
     if embedding == "raw" or getattr(made, "itemwise", False):
-        return project.graph, embed(new.items, embedding, report=told)
+        rows = embed(new.items, embedding, report=told, **uncentred(embedding))
+        if is_centred(embedding) and project.centre is not None:
+            return project.graph, rows - project.centre
+        return project.graph, rows
     # Fitted to all items, such as principal components: fitted again, to old and new together.
     together = embed(_joined(old, new), embedding, cached=False, report=told)
     X, X_new = together[: len(old)], together[len(old) :]

@@ -63,6 +63,8 @@ class Project:
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.patience, self.compared = store, patience, compared
+        #: What was subtracted from the features; new items are compared without it too.
+        self.centre: npt.NDArray[np.float32] | None = None
         self.index = catalogue.index
         self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)
