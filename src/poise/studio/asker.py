@@ -290,9 +290,7 @@ class Asker:
 
     # The thread -------------------------------------------------------------------------------
 
-    def _post(
-        self, change: Callable[[], None], nodes: list[int], *, labels: bool = False
-    ) -> None:
+    def _post(self, change: Callable[[], None], nodes: list[int], *, labels: bool = False) -> None:
         """A change of what the learner knows, of its labels or else, or of what it is asked for."""
 
         def changing() -> None:

@@ -139,9 +139,7 @@ class Project:
                     self.look_at(item, annotator, "audit" if audited else "again")
             return undone
 
-    def look_at(
-        self, item: str, annotator: str = "", purpose: str = "again", **more: int
-    ) -> None:
+    def look_at(self, item: str, annotator: str = "", purpose: str = "again", **more: int) -> None:
         """Ask this person about a given item, labelled or not; `more` goes into the event."""
         with self._lock:
             if item not in self.index:
@@ -175,9 +173,9 @@ class Project:
                 self._put(found, annotator)
 
     def audit(self, annotator: str = "", n: int = AUDIT) -> str:
-        """Ask this person about `n` items, one after the other, drawn uniformly from the unlabelled.
+        """Begin an audit of `n` items, drawn uniformly from the unlabelled; the first is returned.
 
-        An audit that is running goes on. The first item is returned.
+        An audit that is running goes on.
         """
         with self._lock:
             item = self._drawn(annotator)

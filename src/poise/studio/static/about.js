@@ -28,7 +28,11 @@ export class About {
     }
     if (this.item !== item) return; // another one is shown by now
     const list = element("dl");
-    for (const [name, value] of rows) list.append(element("dt", "", name), element("dd", "", value || "–"));
+    for (const [name, value] of rows) {
+      const pair = element("div");
+      pair.append(element("dt", "", name), element("dd", "", value || "–"));
+      list.append(pair);
+    }
     this.place.replaceChildren(list);
   }
 }

@@ -9,7 +9,7 @@ export function showStanding(state, { askEverywhere }) {
   const parts = [];
   if (state.only !== null) {
     const words = `Asking only among ${count(state.only)} ${state.only === 1 ? "item" : "items"}`;
-    const chip = element("button", "chip", `${words} ✕`);
+    const chip = element("button", "", `${words} ✕`);
     chip.type = "button";
     chip.id = "only";
     chip.setAttribute("aria-label", `${words}: ask everywhere again`);
