@@ -19,7 +19,7 @@ Details = list[tuple[str, str]]
 
 
 def other_columns(catalogue: Catalogue) -> dict[str, list[Any]]:
-    """The columns of the table that the page does not show; none if it changed, or there is none."""
+    """The columns of the table that the page does not show; none if the table changed."""
     path = Path(catalogue.source)
     if path.suffix.lower() not in TABLES or not path.is_file():
         return {}

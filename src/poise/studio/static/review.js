@@ -164,7 +164,7 @@ class Review {
     this.tell("");
     if (this.failed) this.fail(null);
     if (this.listing.refused) this.showRefusal();
-    this.list.setAttribute("aria-rowcount", this.listing.total + 1);
+    this.countRows();
     this.wall.measure();
     this.wall.moveTo(anew ? this.starting : this.wall.top);
     this.starting = 0;
@@ -401,6 +401,13 @@ class Review {
     this.list.setAttribute("role", tiles ? "listbox" : "grid");
     this.views.forEach((view, place) => view.setAttribute("aria-pressed", tiles === (place === 1)));
     this.wall.reshape(tiles);
+    this.countRows();
+  }
+
+  // A list of tiles has no rows; each tile says its place itself.
+  countRows() {
+    if (this.wall.tiles) this.list.removeAttribute("aria-rowcount");
+    else this.list.setAttribute("aria-rowcount", this.listing.total + 1);
   }
 
   showClasses() {
