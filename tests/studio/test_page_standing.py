@@ -3,6 +3,7 @@
 import shutil
 import signal
 import sys
+from concurrent.futures import Future
 from types import ModuleType
 
 import numpy as np
@@ -133,6 +134,19 @@ def test_one_answer_gives_no_number(page, studio):
     shown(page)
     page.wait_for_selector("#guess b")
     assert "%" not in page.locator("#guess").text_content()
+
+
+def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monkeypatch):
+    studio.answer(page, 3)
+    studio.project.predictions().result(60)
+    there, computed = studio.project.newest, Future()
+    monkeypatch.setattr("poise.studio.server.SOON", 0.01)
+    monkeypatch.setattr(studio.project, "predictions", lambda: computed)
+    page.keyboard.press("v")
+    page.wait_for_selector("#review[data-ready] .row[data-item]")
+    reads(page, "#review .note", "The guesses do not know your last answers yet")
+    computed.set_result(there)
+    page.wait_for_function("() => !document.querySelector('#review .note').textContent")
 
 
 # Asking only here -------------------------------------------------------------------------------

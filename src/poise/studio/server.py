@@ -246,7 +246,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if missing or (needs and not against.done()):
             return _preparing()
         known = against.result() if against.done() else None
-        return review(project, wanted, predictions, known)
+        return review(project, wanted, predictions, known) | {"fresh": future.done()}
 
     def exported(project: Project, request: Request) -> tuple[str, list[exchange.Row]]:
         kind = request.query_params.get("format", "csv")

@@ -78,8 +78,9 @@ export class Listing {
     return true;
   }
 
-  hold(page, { rows, total, like }) {
+  hold(page, { rows, total, like, fresh }) {
     this.total = total;
+    this.fresh = fresh;
     this.like = like;
     this.pages.set(page, rows.map((row) => this.asCorrected(row)));
     if (this.pages.size > HELD) {

@@ -15,6 +15,8 @@ const AT_ONCE = 3;
 const MOST = 2000;
 // In milliseconds: what flies by faster is not asked for.
 const REST = 60;
+// Likewise: between two looks whether there are guesses that know the last answers.
+const RENEW = 1000;
 
 // Where the person was, for when they come back from the label screen.
 let remembered = { filters: EVERYTHING, tiles: false, top: 0 };
@@ -108,6 +110,7 @@ class Review {
     this.resizing.disconnect();
     this.filters.close();
     clearTimeout(this.resting);
+    clearTimeout(this.renewing);
     delete this.container.dataset.ready;
     this.container.replaceChildren();
   }
@@ -161,7 +164,8 @@ class Review {
     if (anew) this.cursor = this.anchor = -1;
     else this.cursor = Math.min(places.get(this.cursorItem) ?? this.cursor, this.listing.total - 1);
     if (!this.choosing) this.anchor = places.get(this.anchorItem) ?? this.cursor;
-    this.tell("");
+    this.tell(this.listing.fresh ? "" : "The guesses do not know your last answers yet: new ones are being computed.");
+    if (!this.listing.fresh) this.renewing ??= setTimeout(() => this.renew(), RENEW);
     if (this.failed) this.fail(null);
     if (this.listing.refused) this.showRefusal();
     this.countRows();
@@ -173,6 +177,11 @@ class Review {
     if (this.entering && this.listing.total) this.choose(0);
     this.entering = false;
     this.container.dataset.ready = "yes";
+  }
+
+  renew() {
+    this.renewing = null;
+    this.reload();
   }
 
   entry(index) {
