@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from browser import (
     KINDS,
+    SIZES,
     SOON,
     focused,
     free_port,
+    in_sight,
     log,
     make_photos,
     opened,
@@ -348,7 +350,13 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     saved(page)
     server.end(signal.SIGKILL)
     page.keyboard.press("2")
+    reads(page, "#unsaved", "Not saved yet: what you did last waits in this browser")
     reads(page, "#unsaved", "poise does not answer")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert in_sight(page, "#unsaved")
+        assert page.locator("#unsaved").bounding_box()["width"] == width, "from edge to edge"
+    assert page.locator("#saved").text_content() == "not saved"
     assert not [event for event in log(folder) if event.items == [item]]
     again = command(*arguments, "--k", "8")
     # Nobody comes in with the old token; whoever starts it opens the new address, when they like.
@@ -356,6 +364,7 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     other = visits.open(again.address, page.context)
     until(lambda: [event for event in log(folder) if event.items == [item]])
     saved(page)
+    page.wait_for_selector("#unsaved", state="hidden")
     shown(other, item)
     labels = [event for event in log(folder) if event.kind == "label"]
     assert [event.items for event in labels] == [[first], [item]]

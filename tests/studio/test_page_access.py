@@ -3,9 +3,7 @@
 import re
 
 import pytest
-from browser import Inside, make_photos, opened, reads, saved, shown, until
-
-SIZES = [(1440, 900), (1024, 768), (390, 844)]
+from browser import SIZES, Inside, answer_alone, make_photos, opened, reads, saved, shown, until
 
 
 def violations(page):
@@ -124,12 +122,7 @@ def test_axe_finds_nothing_with_texts(start, visits, tmp_path):
     path.write_text(f"text\n{rows}\n")
     studio = start(opened(path, tmp_path / "texts.poise", embedding="tfidf"))
     page = visits.open(studio.address)
-    for key in "12":
-        item = shown(page)
-        page.locator("#duplicates-too").evaluate("box => { box.checked = false; }")
-        page.keyboard.press(key)
-        shown(page, item)
-    saved(page)
+    answer_alone(page, "12")
     page.wait_for_selector("#nearest .text")
     check(page, "label")
     page.keyboard.press("g")

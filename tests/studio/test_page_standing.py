@@ -1,35 +1,29 @@
 """What must not be missed: audits, advice, restrictions, what is not saved, what cannot be read."""
 
 import shutil
-import signal
 import sys
 from concurrent.futures import Future
 from types import ModuleType
 
 import numpy as np
 import pytest
-from browser import KINDS, free_port, make_photos, opened, reads, saved, shown, until
+from browser import (
+    KINDS,
+    SIZES,
+    in_sight,
+    make_photos,
+    opened,
+    reads,
+    saved,
+    shown,
+    until,
+)
 
 from poise.active.stopping import Advice
 from poise.errors import DataError
 from poise.studio import opening as openings
 from poise.studio import progress
 from poise.studio.events import Event
-
-SIZES = [(1440, 900), (1024, 768), (390, 844)]
-
-
-def in_sight(page, place):
-    """Whether all of something can be seen without scrolling."""
-    return page.locator(place).evaluate(
-        """one => {
-          const { left, top, right, bottom } = one.getBoundingClientRect();
-          const inside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
-          const middle = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-          return inside && bottom > top && (one.contains(middle) || middle?.contains(one));
-        }"""
-    )
-
 
 # Audits -----------------------------------------------------------------------------------------
 
@@ -175,34 +169,6 @@ def test_a_restriction_is_seen_changes_the_question_and_is_lifted(page, studio):
 
 
 # What goes wrong --------------------------------------------------------------------------------
-
-
-def test_what_is_not_saved_is_a_banner_on_every_screen(command, visits, photos, folder):
-    port = free_port()
-    arguments = (photos, "--project", folder, "--classes", ",".join(KINDS), "--port", port)
-    server = command(*arguments, "--k", "8")
-    page = visits.open(server.address)
-    first = shown(page)
-    page.keyboard.press("1")
-    item = shown(page, first)
-    page.wait_for_function("item => document.body.dataset.ahead === item", arg=item)
-    saved(page)
-    assert not page.locator("#unsaved").is_visible()
-    server.end(signal.SIGKILL)
-    page.keyboard.press("2")
-    reads(page, "#unsaved", "Not saved yet: what you did last waits in this browser")
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        assert in_sight(page, "#unsaved")
-        box = page.locator("#unsaved").bounding_box()
-        assert box["width"] == width, "from edge to edge"
-    assert page.locator("#saved").text_content() == "not saved"
-    again = command(*arguments, "--k", "8")
-    reads(page, "#unsaved", "open the address that it printed")
-    visits.open(again.address, page.context)
-    page.wait_for_selector("#unsaved", state="hidden")
-    saved(page)
-    visits.allow("ERR_", "status of 403")
 
 
 def test_an_error_of_the_preparation_is_told_and_the_server_stays(command, visits, tmp_path):

@@ -81,6 +81,36 @@ function curve(values) {
   return made;
 }
 
+export function showDuplicates(question) {
+  const n = question?.duplicates?.length ?? 0;
+  at("duplicates").hidden = !n;
+  at("duplicates-count").textContent = `and ${n} near-duplicate${n === 1 ? "" : "s"}`;
+}
+
+export function showGuess(state) {
+  const { question } = state;
+  const words = at("guess");
+  words.title = "";
+  if (!question) {
+    words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
+  } else if (question.purpose === "audit") {
+    words.textContent = "What is it?";
+  } else if (question.guess) {
+    const { confidence } = question;
+    const share = confidence === null ? "" : confidence > 0.99 ? "over 99% · " : `${percent(confidence)} · `;
+    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}`, element("kbd", "", "Enter"));
+    words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
+  } else if (question.label) {
+    words.replaceChildren("labelled ", element("b", "", question.label));
+  } else if (!state.answers) {
+    words.textContent = state.classes.length
+      ? "Nothing labelled yet: press the key of its class."
+      : "Nothing labelled yet. Press n to name the first class.";
+  } else {
+    words.textContent = "";
+  }
+}
+
 const REASONS = {
   decide: "To decide: two classes are close here.",
   explore: "To explore: the labels so far say little about it.",

@@ -7,8 +7,9 @@ import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } fro
 import { atOnce, content, element, load } from "./content.js";
 import { Grid } from "./grid.js";
 import { isUndo, keyOf } from "./keys.js";
-import { arrived, at, colourName, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { arrived, at, colourName, count, showClasses, showDuplicates, showGuess, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
 import { OTHERS, here, watchHistory, went } from "./places.js";
+import { notSaved, saved, saving, settled } from "./saving.js";
 import { showProject, showStanding } from "./standing.js";
 import { toast } from "./toast.js";
 import { Zoom } from "./zoom.js";
@@ -150,15 +151,8 @@ async function makeClass(name) {
 // ---- What comes back --------------------------------------------------------------------------
 
 const said = {
-  sending: () => { if (at("unsaved").hidden) saved("saving…"); },
-  offline(error) {
-    const waits = outbox.length === 1 ? "what you did last waits" : `${count(outbox.length)} answers wait`;
-    const why = error.status === 403
-      ? "poise was started again: open the address that it printed, and it is sent"
-      : "poise does not answer: start it again, and it is sent by itself";
-    saved("not saved");
-    unsaved(`Not saved yet: ${waits} in this browser. ${why}.`);
-  },
+  sending: saving,
+  offline: (error) => notSaved(error, outbox.length),
   done(response, entry) {
     if (response.undone) {
       const { kind, data } = response.undone;
@@ -174,14 +168,12 @@ const said = {
       toast(kind === "label" ? `${many} are “${data.label}” now.` : `${many} lost their label.`, undo);
     }
     if (outbox.length) return;
-    saved("saved");
-    unsaved("");
+    settled("saved");
     take(response);
   },
   async refused(error, entry) {
     const lost = error.status === 409 ? "" : " It is not saved; press the key again.";
-    saved("");
-    unsaved("");
+    settled("");
     try {
       take(await get("/api/state"));
     } catch {
@@ -275,16 +267,6 @@ async function look() {
 
 // ---- What is shown ----------------------------------------------------------------------------
 
-function saved(words) {
-  at("saved").textContent = words === "saved" ? "✓ saved" : words;
-  at("saved").className = words === "saved" ? "" : "waiting";
-}
-
-function unsaved(words) {
-  at("unsaved").hidden = !words;
-  if (at("unsaved").textContent !== words) at("unsaved").textContent = words;
-}
-
 const say = (words) => { at("problem").textContent = words; };
 const announce = (words) => { at("announce").textContent = words; };
 const dots = (n) => { at("queue").textContent = "•".repeat(n); };
@@ -309,7 +291,7 @@ function showQuestion() {
   at("purpose-words").textContent = audits ? `Audit: ${state.auditing} to go` : question?.label ? "An earlier answer" : "";
   at("audit-stop").hidden = !audits;
   showDuplicates(question);
-  showGuess(question);
+  showGuess(state);
   showItem(question);
   // What is not needed for the next answer waits until the item is painted.
   requestAnimationFrame(() => setTimeout(() => {
@@ -320,35 +302,6 @@ function showQuestion() {
     showSettings(state, (name, value) => record("setting", { name, value }));
     showSmallMap(state);
   }));
-}
-
-function showDuplicates(question) {
-  const n = question?.duplicates?.length ?? 0;
-  at("duplicates").hidden = !n;
-  at("duplicates-count").textContent = `and ${n} near-duplicate${n === 1 ? "" : "s"}`;
-}
-
-function showGuess(question) {
-  const words = at("guess");
-  words.title = "";
-  if (!question) {
-    words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
-  } else if (question.purpose === "audit") {
-    words.textContent = "What is it?";
-  } else if (question.guess) {
-    const { confidence } = question;
-    const share = confidence === null ? "" : confidence > 0.99 ? "over 99% · " : `${percent(confidence)} · `;
-    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}`, element("kbd", "", "Enter"));
-    words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
-  } else if (question.label) {
-    words.replaceChildren("labelled ", element("b", "", question.label));
-  } else if (!state.answers) {
-    words.textContent = state.classes.length
-      ? "Nothing labelled yet: press the key of its class."
-      : "Nothing labelled yet. Press n to name the first class.";
-  } else {
-    words.textContent = "";
-  }
 }
 
 let onStage = null;
