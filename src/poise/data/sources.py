@@ -23,6 +23,9 @@ LONGEST_FIELD = 100_000_000
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
 
+#: What pyarrow raises, or its bases.
+PARQUET_ERRORS = (OSError, ValueError, KeyError, NotImplementedError, OverflowError)
+
 #: The names of a table's columns -> those that are wanted.
 Choose = Callable[[Sequence[str]], Sequence[str]]
 Convert = Callable[[Any], Any]
@@ -168,10 +171,17 @@ def _parquet(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict
                 name: list(map(convert[name], column)) if name in convert else column
                 for name, column in columns.items()
             }
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # bases of pyarrow's
+    except PARQUET_ERRORS as error:
         if isinstance(error, InputError):
             raise
-        raise DataError(f"{path} cannot be read: it is damaged, or no Parquet file") from None
+        raise unreadable_parquet(path) from None
+
+
+def unreadable_parquet(path: Path) -> DataError:
+    """What is said of a Parquet file that pyarrow cannot read."""
+    return DataError(
+        f"{path} cannot be read: it is damaged, is no Parquet file, or holds dates out of range"
+    )
 
 
 def _fields(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
@@ -213,14 +223,28 @@ def _lines(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[s
                     value = row.get(name)
                     column.append(convert[name](value) if name in convert else value)
             return columns
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise DataError(f"{path} cannot be read: {error}") from None
 
 
 def _objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         if line.strip():
-            row = json.loads(line)
+            row = parse_json(line)
             if not isinstance(row, dict):
                 raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
             yield row
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What JSON says; a `ValueError` in words if it is none, whatever is wrong with it."""
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except RecursionError:
+        raise ValueError("its brackets are nested too deeply") from None
+    except ValueError:
+        raise ValueError("it holds a number of thousands of digits") from None

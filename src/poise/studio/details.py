@@ -1,12 +1,11 @@
 """What is known of one item beside what it shows: its file, or the rest of its row in a table."""
 
-import io
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from poise.data.images import UnreadableError, pillow, quiet
+from poise.data.images import UnreadableError, size_of
 from poise.data.sources import TABLES, read_columns
 from poise.errors import PoiseError
 from poise.studio.catalogue import Catalogue
@@ -48,11 +47,9 @@ def details(catalogue: Catalogue, index: int, columns: dict[str, list[Any]]) -> 
 def _of_file(root: Path, file: File) -> Details:
     written = datetime.fromtimestamp(file.changed / 1e9).astimezone()
     found = [("File", clean(file.name)), ("Date", f"{written:%d %B %Y, %H:%M}")]
-    with suppress(UnreadableError, OSError, ValueError):
-        content, _ = load_file(root, file.name)
-        with quiet, pillow().open(io.BytesIO(content)) as picture:
-            width, height = picture.size
-            found.append(("Pixels", f"{width:,} × {height:,}"))
+    with suppress(UnreadableError):
+        width, height = size_of(load_file(root, file.name)[0])
+        found.append(("Pixels", f"{width:,} × {height:,}"))
     return [*found, ("Size", _bytes(file.size))]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import poise
 
 WHO = ("annotator", "who asks, where `poise label --annotators` runs")
+EXACT = ("exact", "yes: CSV without an apostrophe before what a spreadsheet takes for a formula")
 JSON = "application/json"
 BYTES = "application/octet-stream"
 
@@ -21,7 +22,7 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         {},
     ),
     ("get", "/api/history", "Items that this person has answered, oldest first.", (WHO,), {}),
-    ("post", "/api/prepare", "Prepare the project again after that failed.", (), {}),
+    ("post", "/api/prepare", "Prepare it again, if that failed.", (), {"annotator": "string"}),
     (
         "get",
         "/api/about",
@@ -43,7 +44,8 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         "/api/events",
         "Record a class, label, skip, unsure, clear, undo or setting. It is on disk when this "
         "answers. Sent again with the same `client` it counts once; 409 if an item is no longer "
-        "as `versions` says; 507 if the disk does not take it.",
+        "as `versions` says; 507 if the disk does not take it. To a class, the answer says in "
+        "`alike` which other class differs only in case, width or spaces, or null.",
         (),
         {
             "kind": "string",
@@ -115,14 +117,14 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         "get",
         "/api/export",
         "Every item's class as a file: id, source, label, by, confidence, time.",
-        (("format", "csv, jsonl or parquet"), ("include", "all or labelled")),
+        (("format", "csv, jsonl or parquet"), ("include", "all or labelled"), EXACT),
         {},
     ),
     (
         "get",
         "/api/export/preview",
         "The first rows of that file as text, and their number.",
-        (("format", "csv, jsonl or parquet"), ("include", "all or labelled")),
+        (("format", "csv, jsonl or parquet"), ("include", "all or labelled"), EXACT),
         {},
     ),
     (
@@ -136,8 +138,8 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
 )
 
 
-def openapi() -> dict[str, Any]:
-    """The whole description."""
+def openapi(root: str = "") -> dict[str, Any]:
+    """The whole description; `root` is the path that a proxy serves the app at."""
     paths: dict[str, Any] = {}
     for method, path, summary, parameters, body in ADDRESSES:
         entry: dict[str, Any] = {
@@ -154,6 +156,7 @@ def openapi() -> dict[str, Any]:
             "responses": {
                 "200": {"description": "done"},
                 "403": {"description": "no cookie, or a write from another page"},
+                "413": {"description": "the request is too long"},
                 "422": {"description": "not understood: `error` says what was expected"},
                 "503": {"description": "the project is being prepared"},
             },
@@ -172,6 +175,7 @@ def openapi() -> dict[str, Any]:
         paths.setdefault(path, {})[method] = entry
     return {
         "openapi": "3.1.0",
+        "servers": [{"url": root or "/"}],
         "info": {"title": "poise label", "version": poise.__version__},
         "components": {
             "securitySchemes": {"cookie": {"type": "apiKey", "in": "cookie", "name": "poise-PORT"}}

@@ -21,7 +21,7 @@ export class About {
     if (this.place.hidden) return;
     let rows;
     try {
-      const { source, details } = await get(`/api/about?item=${encodeURIComponent(item)}`);
+      const { source, details } = await get(`api/about?item=${encodeURIComponent(item)}`);
       rows = details.some(([name]) => name === "File") ? details : [["Name", source], ...details];
     } catch (error) {
       rows = [["Not known", error.message]];

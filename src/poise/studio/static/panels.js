@@ -152,7 +152,7 @@ let acquisitions = null;
 export async function showSettings(state, set) {
   const body = at("settings-body");
   if (!at("settings").open) return;
-  acquisitions ??= (await get("/api/choices")).acquisitions;
+  acquisitions ??= (await get("api/choices")).acquisitions;
   const { acquisition, tau } = state.settings;
   const choose = element("select");
   for (const [name, words] of Object.entries(acquisitions)) {
@@ -205,12 +205,12 @@ export async function showSmallMap(state) {
   small.busy = true;
   try {
     if (!small.points) {
-      const points = new Float32Array(await bytes("/api/map/points?layout=pca"));
+      const points = new Float32Array(await bytes("api/map/points?layout=pca"));
       if (points.length !== 2 * state.items) return; // more items have come in since
       small.points = points;
     }
     small.asked = state.answers;
-    small.labels = (await get("/api/map/labels")).labels;
+    small.labels = (await get("api/map/labels")).labels;
   } catch {
     return; // a picture less, nothing more
   } finally {
@@ -285,7 +285,7 @@ let glimpsed = 0;
 function glimpse(number) {
   for (; glimpsed < number; glimpsed++) {
     const picture = element("img");
-    picture.src = `/api/glimpses/${glimpsed}`;
+    picture.src = `api/glimpses/${glimpsed}`;
     picture.alt = "";
     at("few").append(picture);
   }

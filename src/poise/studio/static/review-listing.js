@@ -35,7 +35,7 @@ export class Listing {
     }
     if (text) query.set("text", text);
     if (like) query.set("like", like);
-    return `/api/review?${query}`;
+    return `api/review?${query}`;
   }
 
   // One page, or null where the list was asked for anew in the meantime.

@@ -51,7 +51,7 @@ export async function showProject(state) {
   const parts = [element("p", "quiet", state.compared)];
   if (state.unreadable) {
     try {
-      const { total, items } = await get("/api/left-out");
+      const { total, items } = await get("api/left-out");
       const list = element("ul");
       list.append(...items.map(([name, why]) => element("li", "", `${name}: ${why}`)));
       const rest = total > items.length ? `, of which these are the first ${count(items.length)}` : "";

@@ -104,7 +104,7 @@ export class Zoom {
     if (Math.max(picture.naturalWidth, picture.naturalHeight) < SHRUNK) return;
     const full = new Image();
     full.alt = picture.alt;
-    full.src = `/api/items/${encodeURIComponent(item)}?size=${FULL}`;
+    full.src = `api/items/${encodeURIComponent(item)}?size=${FULL}`;
     try {
       await full.decode();
     } catch {
