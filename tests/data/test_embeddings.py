@@ -342,7 +342,8 @@ class TestCommand:
             [
                 sys.executable,
                 "-c",
-                "from poise.cli.main import main; import sys; main(sys.argv[1:])",
+                "from poise.cli import main, progress; import sys\n"
+                "progress.QUIET_SECONDS = 1e6; main.main(sys.argv[1:])",
                 *f"embed digits --with pca -o {tmp_path}/X.npy".split(),
             ],
             capture_output=True,

@@ -1,8 +1,6 @@
 """``poise embed``: features of items, as an array in a file."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,28 +13,26 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("source", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .npy.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The .npy file to write.")
 @click.option(
     "--with",
     "name",
     default="auto",
     show_default=True,
-    help="Which embedding; auto is what suits the items, as in the app.",
+    help="Which embedding; auto picks the one that suits the items, as the app does.",
 )
 @click.option("--column", help="Column of a table that holds the texts.")
-@click.option("--size", type=int, help="Side that images of a folder are brought to. [default: 64]")
-@click.option(
-    "--colour", is_flag=True, help="Keep the colours of images, if equal sizes are needed."
-)
-@click.option("--dimensions", type=int, help="Numbers per item, where the embedding allows it.")
-@click.option("--model", help="Network of text-encoder and image-encoder.")
-@click.option("--seed", type=int, help="Of what is drawn by chance, in vae.")
+@click.option("--size", type=int, help="Side in pixels that images are scaled to. [default: 64]")
+@click.option("--colour", is_flag=True, help="Keep the colours of images that are scaled.")
+@click.option("--dimensions", type=int, help="Numbers per item, if the embedding lets you choose.")
+@click.option("--model", help="Network for text-encoder or image-encoder.")
+@click.option("--seed", type=int, help="Random seed of vae.")
 @click.option(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Any other parameter of the embedding; may be given several times.",
+    help="Any other parameter of the embedding; repeatable.",
 )
 def embed(
     source: str | None,
@@ -48,11 +44,11 @@ def embed(
     settings: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Turn items into rows of numbers whose distances mean something; alone, list the ways.
+    """Turn items into vectors that can be compared; without SOURCE, list the embeddings.
 
     SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
-    .parquet file with texts, or a folder of images, which are taken in the order of their paths.
-    What was computed before is read from the cache; a training that was interrupted goes on.
+    .parquet file with texts, or a folder of images, which are read in the order of their paths.
+    Results are cached, and interrupted work resumes where it stopped.
 
     \b
     Example:
@@ -76,6 +72,7 @@ def embed(
     if output is None:
         raise click.UsageError("Missing option '-o': the file to write, such as -o X.npy")
 
+    from poise.cli.progress import progress_bar
     from poise.data.embeddings.choosing import suited
     from poise.data.embeddings.registry import AUTO, make
     from poise.data.sources import read_items
@@ -85,12 +82,13 @@ def embed(
     if name != AUTO:
         make(name, parameters)  # a slip costs no reading
     check_output(output)
-    items = read_items(source, column, size, colour)
+    with progress_bar(f"Reading {source}"):
+        items = read_items(source, column, size, colour)
     if name == AUTO:
         name, why = suited(items)
         click.echo(f"{name}: {why}", err=True)
-    with progress_bar(name) as report:
-        X = poise.embed(items, name, report=report, **parameters)
+    with progress_bar(name) as begin:
+        X = poise.embed(items, name, report=begin(name), **parameters)
     write_whole(output, X)
     click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
     click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
@@ -134,33 +132,3 @@ def write_whole(path: Path, X: "npt.NDArray[np.float32] | None") -> None:
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def progress_bar(step: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr that begins with the first report; none where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn(step),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-    def report(done: int, total: int, note: str) -> None:
-        if not bar.task_ids:
-            bar.add_task("", total=total)
-            bar.start()
-        bar.update(bar.task_ids[0], completed=done, total=total, description=note)
-
-    try:
-        yield report
-    finally:
-        bar.stop()

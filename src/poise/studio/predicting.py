@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, embed, knn_graph
+from poise.active.new_points import predict_points
 from poise.data.embeddings.registry import embeddings
 from poise.errors import InputError
 from poise.studio.catalogue import Catalogue
@@ -31,7 +32,8 @@ def predict_new(
     """A row for each new item: its class, how likely that is right, and whether a label is near.
 
     A new item gets the average of what is said of the items that are like it, its k nearest in the
-    project. Near means that one of these, or one of their neighbours, is labelled. A probability
+    project. Near means that one of these, or one of their neighbours, is labelled, and that it is
+    not farther from them all than they are from their own neighbours. A probability
     is given once there is evidence for one, as in the app.
 
     Parameters
@@ -43,14 +45,14 @@ def predict_new(
         raise InputError("nothing is labelled in this project yet: label some items first")
     graph, X = _placed(project, embedding, new, report)
     learner = project.learner(graph)
-    weights = graph.out_of_sample_weights(X)
-    probabilities = weights @ learner.probabilities
-    codes = probabilities.argmax(axis=1)
+    found = predict_points(learner, X)
+    codes, weights = found.codes, found.placement.weights
     labelled = np.zeros(graph.n_nodes)
     labelled[list(learner.labels)] = 1.0
-    near = (weights @ (labelled + (graph.weights @ labelled > 0)) > 0).tolist()
+    among = weights @ (labelled + (graph.weights @ labelled > 0)) > 0
+    near = (among & found.placement.near).tolist()
     shown = learner.calibration.has_evidence and unseen(learner.labels) <= UNSEEN
-    sure = probabilities[np.arange(len(codes)), codes]
+    sure = found.probabilities[np.arange(len(codes)), codes]
     return [
         (
             item,
