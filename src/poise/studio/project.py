@@ -424,7 +424,8 @@ class Project:
         for item in () if running is None else running.drawn:
             if item in self.index:
                 return item
-        busy = {asked.item for who, asked in state.open.items() if who != annotator}
+        # Of what this person is asked now, the guess has been seen.
+        busy = {asked.item for asked in state.open.values()}
         judged = {item for e in state.done if e.data.get("via") == "audit" for item in e.items}
         aside = state.labels.keys() | state.unsure.keys() | busy | judged
         pool = [item for item in self.catalogue.ids if item not in aside]
