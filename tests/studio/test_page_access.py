@@ -60,6 +60,7 @@ def test_axe_finds_nothing_on_any_screen(studio, visits, scheme):
     page.keyboard.press("n")
     check(page, "new class")
     page.keyboard.press("Escape")
+    page.wait_for_selector("#name-dialog", state="hidden")
     item = shown(page)
     page.keyboard.press("a")
     item = shown(page, item)
