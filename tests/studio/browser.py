@@ -31,6 +31,8 @@ INSTALL = "as root run: apt-get install chromium"
 #: Kinds of the pictures, in the order of their keys 1, 2, 3.
 KINDS = ("disc", "pole", "beam")
 TOKEN = "the-token-of-this-test"
+#: Windows of a desk, a tablet and a phone.
+SIZES = [(1440, 900), (1024, 768), (390, 844)]
 #: Seconds that anything may take that does not wait for a person.
 SOON = 30.0
 
@@ -169,6 +171,28 @@ def focused(page: Any) -> str:
           return `${tagName.toLowerCase()}#${id}.${className} ${textContent.trim().slice(0, 30)}`;
         }"""
     )
+
+
+def in_sight(page: Any, place: str) -> bool:
+    """Whether all of something can be seen without scrolling."""
+    return page.locator(place).evaluate(
+        """one => {
+          const { left, top, right, bottom } = one.getBoundingClientRect();
+          const inside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+          const middle = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+          return inside && bottom > top && (one.contains(middle) || middle?.contains(one));
+        }"""
+    )
+
+
+def answer_alone(page: Any, keys: str) -> None:
+    """Answer by these keys, without near-duplicates."""
+    for key in keys:
+        item = shown(page)
+        page.locator("#duplicates-too").evaluate("box => { box.checked = false; }")
+        page.keyboard.press(key)
+        shown(page, item)
+    saved(page)
 
 
 # The app ----------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ def inside(project, names=False):
 def bodies(value, path, fields):
     """Objects in which one thing is wrong."""
     usual = {"items": ["item0"], "label": "left", "name": "x", "value": 1, "event": 1}
+    usual |= {"to": "y", "into": "left", "names": ["left", "x"], "colour": 1}
     whole = {"kind": "label", "data": {"items": ["item0"], "label": "left"}, "client": "c"}
     yield value
     for name in fields:

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from browser import (
     KINDS,
+    SIZES,
     SOON,
     focused,
     free_port,
+    in_sight,
     log,
     make_photos,
     opened,
@@ -256,19 +258,6 @@ def test_keys_can_be_changed(page, studio, visits):
     until(lambda: studio.labels().get(item) == KINDS[0])
 
 
-def test_the_first_visit_shows_the_keys_once(studio, visits):
-    page = visits.open(studio.address, first_visit=True)
-    page.wait_for_selector("#help[open]")
-    assert page.locator("#hint li").count() == 3
-    page.keyboard.press("1")
-    page.keyboard.press("Escape")
-    page.wait_for_selector("#help", state="hidden")
-    assert studio.labels() == {}
-    page.reload()
-    shown(page)
-    assert not page.locator("#help").is_visible()
-
-
 def test_the_preparation_is_shown_and_goes_on_by_itself(
     start, photos, visits, tmp_path, monkeypatch
 ):
@@ -361,14 +350,21 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     saved(page)
     server.end(signal.SIGKILL)
     page.keyboard.press("2")
-    reads(page, "#saved", "not saved yet: poise does not answer")
+    reads(page, "#unsaved", "Not saved yet: what you did last waits in this browser")
+    reads(page, "#unsaved", "poise does not answer")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert in_sight(page, "#unsaved")
+        assert page.locator("#unsaved").bounding_box()["width"] == width, "from edge to edge"
+    assert page.locator("#saved").text_content() == "not saved"
     assert not [event for event in log(folder) if event.items == [item]]
     again = command(*arguments, "--k", "8")
     # Nobody comes in with the old token; whoever starts it opens the new address, when they like.
-    reads(page, "#saved", "not saved yet: poise was started again")
+    reads(page, "#unsaved", "poise was started again")
     other = visits.open(again.address, page.context)
     until(lambda: [event for event in log(folder) if event.items == [item]])
     saved(page)
+    page.wait_for_selector("#unsaved", state="hidden")
     shown(other, item)
     labels = [event for event in log(folder) if event.kind == "label"]
     assert [event.items for event in labels] == [[first], [item]]

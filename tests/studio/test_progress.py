@@ -18,6 +18,11 @@ def answers(*pairs, via="question", changed=0.0):
         events.append(Event("ask", {"item": item, "explored": 0.5, "changed": changed}))
         data = {"items": [item], "label": label, "via": via, "guess": guess, "confidence": 0.9}
         events.append(Event("label", data))
+    return numbered(events)
+
+
+def numbered(events):
+    """The state after events."""
     return fold(Event(e.kind, e.data, seq=i) for i, e in enumerate(events, start=1))
 
 
@@ -49,3 +54,27 @@ def test_advice_once_there_are_answers_enough():
     }
     found = progress(many, predicted(stop))["advice"]
     assert found["words"].startswith("You can stop. Export, or audit 20 random items")
+
+
+def test_what_an_audit_skipped_counts_as_unknown_in_the_worst_way():
+    """Two right, one wrong, one skipped and one set aside: from 2 of 5 to 4 of 5."""
+    events = [Event("class", {"name": name}) for name in "ab"]
+    for number, (guess, label) in enumerate([("a", "a"), ("b", "b"), ("a", "b")]):
+        data = {"items": [f"item{number}"], "label": label, "via": "audit", "guess": guess}
+        events.append(Event("label", data))
+    for number, kind in enumerate(("skip", "unsure")):
+        events.append(Event(kind, {"items": [f"hard{number}"], "via": "audit", "guess": "a"}))
+    found = progress(numbered(events), None)["audit"]
+    assert (found["n"], found["right"], found["unknown"]) == (5, 2, 2)
+    assert found["interval"] == (exact_interval(2, 5)[0], exact_interval(4, 5)[1])
+
+
+def test_an_audited_label_that_was_corrected_or_cleared_is_judged_as_it_stands():
+    events = [Event("class", {"name": name}) for name in "ab"]
+    for number in range(3):
+        data = {"items": [f"item{number}"], "label": "a", "via": "audit", "guess": "b"}
+        events.append(Event("label", data))
+    events.append(Event("label", {"items": ["item0"], "label": "b", "via": "review"}))
+    events.append(Event("clear", {"items": ["item1"]}))
+    found = progress(numbered(events), None)["audit"]
+    assert (found["n"], found["right"], found["unknown"]) == (3, 1, 1)

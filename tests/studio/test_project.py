@@ -9,7 +9,7 @@ import pytest
 from crowds import answer, asked, make_project, truth
 
 from poise.errors import InputError
-from poise.studio import asker, question
+from poise.studio import asker, question, views
 from poise.studio.asker import NO_ANSWER
 from poise.studio.events import Event
 from poise.studio.question import NEW_CLASS
@@ -469,15 +469,123 @@ def test_audits_are_drawn_from_what_has_no_label(project):
     for _ in range(4):
         answer(project, asked(project))
     held = asked(project)
-    drawn = set()
-    for _ in range(20):
-        item = project.audit()
+    drawn = [project.audit(n=20)]
+    for left in range(20, 0, -1):
+        item = asked(project)
+        assert item == drawn[-1]
         assert item not in project.state.labels
         assert project.state.open[""].purpose == "audit"
-        drawn.add(item)
-    assert len(drawn) > 8, "not always the same"
-    answer(project, item, via="audit", guess=truth(item), confidence=0.9)
-    assert asked(project) == held, "the model's own question comes back"
+        assert project.state.audits[""].left == left
+        if left % 2:
+            answer(project, item, via="audit", guess=truth(item), confidence=0.9)
+        else:
+            project.record(Event("skip", {"items": [item], "via": "audit", "guess": "left"}))
+        drawn.append(asked(project))
+    assert len(set(drawn[:-1])) == 20, "none twice, also if it was skipped"
+    assert drawn[-1] == held, "the model's own question comes back"
+    assert not project.state.audits
+
+
+def test_an_audit_survives_undo_and_dodges_nothing(project):
+    for _ in range(4):
+        answer(project, asked(project))
+    first = project.audit(n=2)
+    answer(project, first, via="audit", guess="left")
+    second = asked(project)
+    assert project.undo().items == [first]
+    assert (asked(project), project.state.open[""].purpose) == (first, "audit")
+    assert project.state.audits[""].left == 2
+    answer(project, first, via="audit", guess="left")
+    assert asked(project) == second, "what was drawn is still to be answered"
+    project.record(Event("unsure", {"items": [second], "via": "audit", "guess": "left"}))
+    assert not project.state.audits
+    asked(project)
+    project.undo()
+    assert (asked(project), project.state.open[""].purpose) == (second, "audit")
+    assert project.state.audits[""].left == 1
+
+
+def test_an_audit_survives_a_restart_and_a_look_back_and_can_be_ended(tmp_path):
+    project = make_project(tmp_path)
+    for name in ("left", "right"):
+        project.record(Event("class", {"name": name}))
+    before = asked(project)
+    answer(project, before)
+    item = project.audit(n=5)
+    project.close()
+    project = make_project(tmp_path)
+    assert (asked(project), project.state.audits[""].left) == (item, 5)
+    project.look_at(before)
+    project.leave("", 10)
+    assert (asked(project), project.state.open[""].purpose) == (item, "audit")
+    assert project.audit() == item, "it goes on, and does not begin anew"
+    project.leave("", 10)
+    asked(project)
+    assert project.state.open[""].purpose == "question"
+    assert not project.state.audits
+    project.close()
+
+
+def test_asking_only_here_changes_the_open_question(project):
+    for _ in range(4):
+        answer(project, asked(project))
+    held = asked(project)
+    side = [i for i in project.catalogue.ids if i not in project.state.labels and i != held][:10]
+    project.record(Event("setting", {"name": "only", "value": side}))
+    assert asked(project) in side
+    inside = asked(project)
+    project.record(Event("setting", {"name": "only", "value": None}))
+    assert asked(project) == inside, "a question that may still be asked stays"
+
+
+# How fresh a guess is ---------------------------------------------------------------------------
+
+
+def is_fresh(project, question):
+    """Whether a question has no guess, or one that knows all answers."""
+    none = question is None or question.guess is None
+    return none or question.knows == project.asker.changes
+
+
+def test_a_guess_knows_every_answer_that_came_before_it(project):
+    """Also answers that were given elsewhere, such as on the map, while the question was open."""
+    for _ in range(4):
+        answer(project, asked(project))
+    item = asked(project)
+    before = project.wait("", 30)
+    assert before.guess is not None
+    wrong = "left" if before.guess == "right" else "right"
+    near = [other for other in project.catalogue.ids if truth(other) == truth(item)]
+    rest = [other for other in near if other not in project.state.labels and other != item]
+    data = {"items": rest[:10], "label": wrong, "via": "map"}
+    project.record(Event("label", data))
+    assert is_fresh(project, project.question()), "rather none than an old one"
+    assert is_fresh(project, project.wait("", 30))
+    project.record(Event("clear", {"items": rest[:10]}))
+    assert is_fresh(project, project.question())
+    assert project.wait("", 30).guess == before.guess
+
+
+def test_a_question_asked_ahead_is_guessed_anew_when_it_is_put(project, monkeypatch):
+    monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
+    for _ in range(4):
+        answer(project, asked(project))
+    asked(project)
+    project.asker.wait(lambda: project.asker.waiting or None, 30)
+    assert all(one["guess"] is None for one in views.ahead(project, "", 0.0)["queue"])
+    for _ in range(3):
+        answer(project, asked(project))
+        assert is_fresh(project, project.question())
+        assert project.wait("", 30).knows == project.asker.changes
+
+
+def test_no_number_while_one_class_is_all_there_is(project):
+    for item in project.catalogue.ids[:30:2]:
+        answer(project, item, label="left")
+    found = project.predictions().result(60)
+    assert found.calibration is None
+    assert found.of(40) == ("left", None)
+    assert project.wait("", 30).confidence is None
 
 
 def test_there_is_nothing_to_audit_when_all_is_labelled(project):

@@ -143,6 +143,9 @@ def label(
         if not no_browser:
             click.launch(addresses[0])
 
+    def failed(error: Exception) -> None:
+        click.echo(f"Could not prepare {source}: {error}\nCtrl-C ends poise.", err=True)
+
     serve(
         Opening(wanted),
         host=host,
@@ -152,5 +155,6 @@ def label(
         certificate=None if certfile is None or keyfile is None else (certfile, keyfile),
         root_path=root_path,
         ready=ready,
+        failed=failed,
         bar=progress_bar,
     )

@@ -165,11 +165,23 @@ def on_white(picture: Any) -> Any:
     return library.alpha_composite(paper, picture).convert("RGB")
 
 
+def size_of(content: bytes) -> tuple[int, int]:
+    """Width and height of an image file, from its header."""
+    try:
+        with quiet, _opened(content) as picture:
+            width, height = picture.size
+    except Exception:  # as in `decode`
+        raise UnreadableError("it is damaged or cut short") from None
+    return int(width), int(height)
+
+
 def _opened(content: bytes) -> Any:
     """A Pillow image of which only the header is read."""
     library = pillow()
     try:
-        return library.open(io.BytesIO(content), formats=FORMATS)
+        # HEIC, if `other_pictures.read_heif` has found what reads it.
+        formats = (*FORMATS, "HEIF") if "HEIF" in library.OPEN else FORMATS
+        return library.open(io.BytesIO(content), formats=formats)
     except library.DecompressionBombError:
         # Raised by the size in the header; a JPEG file may still be decoded smaller than that.
         if not content.startswith(b"\xff\xd8\xff"):

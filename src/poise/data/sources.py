@@ -28,8 +28,6 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 TABLES = (*DELIMITERS, ".jsonl", ".parquet")
 #: Letters of a field at most: those of many books.
 LONGEST_FIELD = 100_000_000
-#: Endings of photographs that are not read: they are named rather than passed over in silence.
-UNREAD_PICTURES = (".heic", ".heif", ".avif", ".jxl", ".dng", ".cr2", ".nef", ".arw")
 KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
 
 #: What pyarrow raises, or its bases.

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from math import ceil
 from statistics import median
 from typing import Any, TypeVar
@@ -66,6 +67,8 @@ class Asker:
         self._has_solved = False
         #: What makes probabilities of the scores; None as long as none must be shown.
         self.calibration: Calibration | None = None
+        #: How often the labels have changed, and how many of these changes the learner knows.
+        self.changes = self._known = 0
         #: Who has to be served. If several people answer, what an answer leads to depends on the
         #: others' answers: nothing is foreseen then, and no open question has its own column.
         self.demand = Demand()
@@ -75,6 +78,7 @@ class Asker:
         self._queue: deque[Question] = deque()
         self._explained: dict[int, Question] = {}
         self._to_explain: set[int] = set()
+        self._to_renew: set[int] = set()
         self._ahead: dict[int, dict[str, Question | None]] = {}
         self._prepared = False
         self._exhausted = False
@@ -101,7 +105,7 @@ class Asker:
                 self._free(set(new) - set(self.learner.pending))
                 self.learner.tell(new, [label] * len(new))
 
-        self._post(told, nodes)
+        self._post(told, nodes, labels=True)
 
     def skip(self, nodes: list[int]) -> None:
         """Not these nodes for a while."""
@@ -148,7 +152,8 @@ class Asker:
                 self._explained.clear()
             self._ahead.clear()
             self._to_explain = {question.node for question in self._queue}
-        self._post(anew, [])
+            self._to_renew.clear()
+        self._post(anew, [], labels=True)
         for node in held:
             self.hold(node)
 
@@ -187,9 +192,19 @@ class Asker:
             return None
 
     def explained(self, node: int) -> Question | None:
-        """The question about a node that is asked, with its reasons, once they are known."""
+        """The question about a node that is asked, with its reasons, once they are known.
+
+        A guess that does not know the newest label is not given; another one is made. Where several
+        people answer, a guess need not know what the others said since the last round.
+        """
         with self._changed:
-            return self._explained.get(node)
+            found = self._explained.get(node)
+            if found is None or found.knows >= self.changes or self.demand.several:
+                return found
+            if node not in self._to_renew:  # whoever waits for it must not wake itself
+                self._to_renew.add(node)
+                self._notify()
+            return None
 
     def ahead(self, node: int) -> dict[str, Question | None] | None:
         """What follows each possible answer; None as long as it is not known."""
@@ -249,17 +264,20 @@ class Asker:
 
     # The thread -------------------------------------------------------------------------------
 
-    def _post(self, change: Callable[[], None], nodes: list[int]) -> None:
-        """A change of what the learner knows, or of what it is asked for."""
+    def _post(self, change: Callable[[], None], nodes: list[int], *, labels: bool = False) -> None:
+        """A change of what the learner knows, of its labels or else, or of what it is asked for."""
 
         def changing() -> None:
             change()
+            self._known += labels
             self._prepared = False
 
         with self._changed:
+            self.changes += labels
             for node in nodes:
                 self._explained.pop(node, None)
                 self._to_explain.discard(node)
+                self._to_renew.discard(node)
             self._drop(set(nodes))
             self._ahead.clear()
             self._exhausted = False
@@ -302,6 +320,8 @@ class Asker:
             return self._ask
         if not self._prepared and (self.learner.labels or self.learner.pending):
             return self._prepare
+        if self._to_renew:
+            return self._explain
         if not self._queues():
             return self._foresee if self._unforeseen() is not None else None
         # Fewer would run out before the next solve is done. The first ones need no solve.
@@ -331,7 +351,7 @@ class Asker:
 
     def _explain(self) -> None:
         with self._changed:
-            nodes, restarts = sorted(self._to_explain), self._restarts
+            nodes, restarts = sorted(self._to_explain or self._to_renew), self._restarts
         learner = self.learner
         labelled = [node for node in nodes if node in learner.labels]
         free = [node for node in nodes if node not in learner.labels]
@@ -342,13 +362,14 @@ class Asker:
         with self._changed:
             self._prepared = False
             ahead = {question.node for question in self._queue}
-            for question in questions:
+            explained = {q.node: replace(q, knows=self._known) for q in questions}
+            for node, question in explained.items():
                 # Unless an answer came meanwhile, or other items.
-                if question.node in self._to_explain and restarts == self._restarts:
-                    self._to_explain.discard(question.node)
-                    if question.node not in ahead:
-                        self._explained[question.node] = question
-            explained = {question.node: question for question in questions}
+                if node in self._to_explain | self._to_renew and restarts == self._restarts:
+                    self._to_explain.discard(node)
+                    self._to_renew.discard(node)
+                    if node not in ahead:
+                        self._explained[node] = question
             self._queue = deque(explained.get(q.node, q) for q in self._queue)
             self._notify()
 
@@ -376,7 +397,8 @@ class Asker:
                 self.demand.round_took(time.perf_counter() - began)
             self._wanted = False
             self._exhausted = not questions
-            self._queue += [q for q in questions if q.node not in self._touched]
+            new = [question for question in questions if question.node not in self._touched]
+            self._queue += [replace(question, knows=self._known) for question in new]
             self._notify()
 
     def _prepare(self) -> None:
@@ -435,4 +457,6 @@ class Asker:
             twin.skip(node)
         else:
             twin.tell(node, answer)
-        return next(iter(ask(twin, self.features, 1, self.calibration)), None)
+        found = next(iter(ask(twin, self.features, 1, self.calibration)), None)
+        known = self._known + (answer != NO_ANSWER)
+        return None if found is None else replace(found, knows=known)

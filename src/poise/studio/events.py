@@ -25,15 +25,17 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "describe": (frozenset({"name"}), frozenset({"note", "examples"})),
     # A question was put to somebody: so that coming back lands on it. With it, where the model
     # stood: how much of the pool is explored, and the share of items whose class had just changed.
-    "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed"})),
+    # `left` begins an audit of so many items; 0 ends the one that is running.
+    "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed", "left"})),
     # Items got a class: one, or many with one key press; with what the model had guessed. What
     # comes from a file says itself by whom and when.
     "label": (frozenset({"items", "label"}), frozenset({"via", "guess", "confidence", "by", "at"})),
     # Labels were taken away.
     "clear": (frozenset({"items"}), frozenset()),
-    # Set aside for a while; set aside until somebody looks at it in Review.
-    "skip": (frozenset({"items"}), frozenset()),
-    "unsure": (frozenset({"items"}), frozenset()),
+    # Set aside for a while; set aside until somebody looks at it in Review. In an audit, with what
+    # the model had guessed.
+    "skip": (frozenset({"items"}), frozenset({"via", "guess", "confidence"})),
+    "unsure": (frozenset({"items"}), frozenset({"via", "guess", "confidence"})),
     # An earlier event does not count any more.
     "undo": (frozenset({"event"}), frozenset()),
     # How questions are chosen: see `settings.py`.
@@ -125,6 +127,8 @@ class Event:
             colour = self.data["colour"]
             if colour is not None and not (type(colour) is int and 0 <= colour < COLOURS):
                 raise InputError(f"colour is {colour!r}: expected 0 to {COLOURS - 1}, or nothing")
+        if "left" in names and not (type(self.data["left"]) is int and self.data["left"] >= 0):
+            raise InputError(f"left is {self.data['left']!r}: expected a number of items")
         if "event" in names and not (type(self.data["event"]) is int and self.data["event"] > 0):
             raise InputError(f"event is {self.data['event']!r}: expected the number of an event")
 

@@ -22,6 +22,15 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         {},
     ),
     ("get", "/api/history", "Items that this person has answered, oldest first.", (WHO,), {}),
+    ("post", "/api/prepare", "Prepare it again, if that failed.", (), {"annotator": "string"}),
+    (
+        "get",
+        "/api/about",
+        "An item's file (path, date, pixels, size), or the other columns of its row.",
+        (("item", "its id"),),
+        {},
+    ),
+    ("get", "/api/left-out", "What could not be read, and why.", (), {}),
     (
         "get",
         "/api/items/{id}",

@@ -201,12 +201,14 @@ class Opening:
         self.trouble = ""
         self._closing = False
         self._total = 0
+        self._again: Callable[[], None] = lambda: None
 
     def start(self, bar: Bar | None = None, then: Callable[[], None] = lambda: None) -> None:
         """Begin; `then` is called when it has ended, well or not.
 
         `bar` shows the steps on the terminal as long as it lasts.
         """
+        self._again = lambda: self.start(bar, then)
 
         def work() -> None:
             try:
@@ -223,6 +225,12 @@ class Opening:
         threading.Thread(target=work, name="poise-opening", daemon=True).start()
         # The second question needs the solver: compiled while the items are read.
         threading.Thread(target=warm_up, name="poise-warm-up", daemon=True).start()
+
+    def start_again(self) -> None:
+        """After an error whose cause is gone, such as a full disk."""
+        if self.error is not None:
+            self.error, self.ended, self.steps, self.glimpses = None, False, [], []
+            self._again()
 
     def open(self, begin: Begin | None = None, *, early: bool = False) -> Project:
         """The project, when everything is there.
@@ -408,8 +416,14 @@ class Opening:
                 "unreadable": len(catalogue.unreadable),
                 "reasons": [f"{name}: {why}" for name, why in catalogue.unreadable[:REASONS]],
             },
-            "error": None if self.error is None else str(self.error),
+            "error": None if self.error is None else _told(self.error),
         }
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, PoiseError):
+        return str(error)
+    return f"{type(error).__name__}: {error}. This is a mistake in poise: please report it"
 
 
 @contextmanager

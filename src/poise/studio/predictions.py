@@ -75,7 +75,10 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
         learner.most_held_out = HELD_OUT
     # The guess shown with a question is the graph's alone, so it has a calibration of its own.
     calibration, deciding = learner.calibration, _by(learner, "balanced").calibration
-    shown = calibration.has_evidence and deciding.has_evidence and unseen(setup.labels) <= UNSEEN
+    # While one class is all there is, every guess is right, and that says nothing.
+    several = len(set(setup.labels.values())) > 1
+    evident = calibration.has_evidence and deciding.has_evidence
+    shown = several and evident and unseen(setup.labels) <= UNSEEN
     result = learner.result
     certain = ~result.reached
     certain[list(setup.labels)] = True

@@ -5,12 +5,11 @@ from typing import Any
 from poise.active.accuracy import exact_interval
 from poise.active.stopping import Advice, Settled
 from poise.studio.predictions import Predictions
+from poise.studio.project import AUDIT
 from poise.studio.state import State
 
 #: Points of the curves that the page draws at most.
 POINTS = 200
-#: Random items that an audit is advised to ask.
-AUDIT = 20
 
 
 def progress(state: State, newest: Predictions | None) -> dict[str, Any]:
@@ -20,22 +19,35 @@ def progress(state: State, newest: Predictions | None) -> dict[str, Any]:
     ----------
     newest : the newest predictions that are there
     """
-    audited = [event for event in state.done if event.data.get("via") == "audit"]
-    judged = [event for event in audited if "guess" in event.data]
-    right = sum(event.data["guess"] == event.data["label"] for event in judged)
-    last = judged[-1].seq if judged else 0
     return {
         "explored": None if newest is None else newest.explored,
         "course": state.course[-POINTS:],
         "advice": advised(state, None if newest is None else newest.advice),
-        "audit": None
-        if not judged
-        else {
-            "n": len(judged),
-            "right": right,
-            "interval": exact_interval(right, len(judged)),
-            "since": sum(len(e.items) for e in state.done if e.kind == "label" and e.seq > last),
-        },
+        "audit": audited(state),
+    }
+
+
+def audited(state: State) -> dict[str, Any] | None:
+    """What the audits have measured; None without any.
+
+    Items that were skipped or set aside, or that lost their label since, are unknown. They are the
+    hard ones, so they are not left out: the interval reaches from where all of them were guessed
+    wrong to where all of them were guessed right.
+    """
+    done = [e for e in state.done if e.data.get("via") == "audit" and "guess" in e.data]
+    if not done:
+        return None
+    known = [e for e in done if e.kind == "label" and e.items[0] in state.labels]
+    right = sum(e.data["guess"] == state.labels[e.items[0]].label for e in known)
+    n, newest = len(done), done[-1].seq
+    unknown = n - len(known)
+    low, high = exact_interval(right, n)[0], exact_interval(right + unknown, n)[1]
+    return {
+        "n": n,
+        "right": right,
+        "unknown": unknown,
+        "interval": (low, high),
+        "since": sum(len(e.items) for e in state.done if e.kind == "label" and e.seq > newest),
     }
 
 

@@ -17,6 +17,7 @@ from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER, Asker, fulfil
 from poise.studio.catalogue import Catalogue
+from poise.studio.details import other_columns
 from poise.studio.events import BY_PERSON, EDITS, RELABELLING, Event
 from poise.studio.finding import Finder
 from poise.studio.layout import eigenmaps, principal_plane
@@ -31,6 +32,8 @@ from poise.studio.suspicion import suspicion
 
 #: How long a question waits for somebody who went away before another person gets it.
 PATIENCE = timedelta(minutes=10)
+#: Items of an audit.
+AUDIT = 20
 #: Predictions nobody waits for are renewed after this many times what the last ones took, so that
 #: they take little from the questions.
 REST = 10.0
@@ -136,11 +139,13 @@ class Project:
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))
                 if undone.items and undone.items[0] in self.index:
-                    self.look_at(undone.items[0], annotator)
+                    item, audit = undone.items[0], self.state.audits.get(annotator)
+                    audited = audit is not None and item in audit.drawn
+                    self.look_at(item, annotator, "audit" if audited else "again")
             return undone
 
-    def look_at(self, item: str, annotator: str = "", purpose: str = "again") -> None:
-        """Ask this person about a given item, labelled or not."""
+    def look_at(self, item: str, annotator: str = "", purpose: str = "again", **more: int) -> None:
+        """Ask this person about a given item, labelled or not; `more` goes into the event."""
         with self._lock:
             if item not in self.index:
                 raise InputError(f"there is no item {item}: the source may have changed")
@@ -148,12 +153,20 @@ class Project:
             if held is not None and held.purpose == "question":
                 self._left[annotator] = held.item
             self._let_go(annotator)
-            self.record(Event("ask", {"item": item, "purpose": purpose}, annotator))
+            self.record(Event("ask", {"item": item, "purpose": purpose} | more, annotator))
             self.asker.hold(self.index[item])
 
     def leave(self, annotator: str, seconds: float) -> None:
-        """From an item that was looked at again to a question of the model's."""
+        """From an item that was looked at again to what was asked before, or to a new question.
+
+        Whoever leaves an item of an audit ends the audit.
+        """
         with self._lock:
+            held = self.state.open.get(annotator)
+            if held is not None and held.purpose == "audit" and held.item in self.index:
+                self.look_at(held.item, annotator, "again", left=0)
+            elif self._go_on_auditing(annotator):
+                return
             waiting = self._waiting_for(annotator)
             if waiting is not None:
                 self.look_at(waiting, annotator, "question")
@@ -164,17 +177,17 @@ class Project:
             with self._lock:
                 self._put(found, annotator)
 
-    def audit(self, annotator: str = "") -> str:
-        """Ask this person about an item drawn uniformly from those that have no label."""
+    def audit(self, annotator: str = "", n: int = AUDIT) -> str:
+        """Begin an audit of `n` items, drawn uniformly from the unlabelled; the first is returned.
+
+        An audit that is running goes on.
+        """
         with self._lock:
-            busy = {asked.item for who, asked in self.state.open.items() if who != annotator}
-            aside = self.state.labels.keys() | self.state.unsure.keys() | busy
-            pool = [item for item in self.catalogue.ids if item not in aside]
-            if not pool:
+            item = self._drawn(annotator)
+            if item is None:
                 raise InputError("every item has a label or is set aside: nothing is left to audit")
-            rng = np.random.default_rng([self.state.last, len(self.state.labels)])
-            item = pool[int(rng.integers(len(pool)))]
-            self.look_at(item, annotator, "audit")
+            begin = {} if annotator in self.state.audits else {"left": n}
+            self.look_at(item, annotator, "audit", **begin)
             return item
 
     def grow(self, catalogue: Catalogue, features: Features, graph: Graph) -> None:
@@ -209,14 +222,17 @@ class Project:
             if held is not None and held.item in self.index:
                 node = self.index[held.item]
                 return self.asker.explained(node) or Question(node)
+            if self._go_on_auditing(annotator):
+                return Question(self.index[self.state.open[annotator].item])
             waiting = self._waiting_for(annotator)
             if waiting is not None:
                 self.look_at(waiting, annotator, "question")
                 return Question(self.index[waiting])
             found = self.asker.next()
-            if found is not None:
-                self._put(found, annotator)
-            return found
+            if found is None:
+                return None
+            self._put(found, annotator)
+            return self.asker.explained(found.node) or Question(found.node)
 
     def wait(self, annotator: str, seconds: float) -> Question | None:
         """The question with its reasons, as soon as there is one; None if nothing is left to ask.
@@ -285,6 +301,14 @@ class Project:
             if "words" not in self._kept:
                 self._kept["words"] = 0, in_background(self.finder.index)
             return self._kept["words"][1]
+
+    def columns(self) -> "Future[dict[str, list[Any]]]":
+        """The other columns of the table that the items come from; read when first asked for."""
+        with self._lock:
+            catalogue = self.catalogue
+            if "columns" not in self._kept:
+                self._kept["columns"] = 0, in_background(lambda: other_columns(catalogue))
+            return self._kept["columns"][1]
 
     def duplicates(self, item: str, annotator: str = "") -> list[str]:
         """Near-duplicates of an item that wait for a label and are nobody else's question.
@@ -388,6 +412,33 @@ class Project:
             state.settings["tau"],
         )
 
+    def _go_on_auditing(self, annotator: str) -> bool:
+        """Ask about the next item of this person's audit, if there is one."""
+        item = self._drawn(annotator) if annotator in self.state.audits else None
+        if item is not None:
+            self.look_at(item, annotator, "audit")
+        return item is not None
+
+    def _drawn(self, annotator: str) -> str | None:
+        """The item to audit: one that was drawn before and has no answer, else a new one.
+
+        No item is drawn twice, also if it was skipped: that would ask about the easy ones.
+        """
+        state = self.state
+        running = state.audits.get(annotator)
+        for item in () if running is None else running.drawn:
+            if item in self.index:
+                return item
+        # Of what this person is asked now, the guess has been seen.
+        busy = {asked.item for asked in state.open.values()}
+        judged = {item for e in state.done if e.data.get("via") == "audit" for item in e.items}
+        aside = state.labels.keys() | state.unsure.keys() | busy | judged
+        pool = [item for item in self.catalogue.ids if item not in aside]
+        if not pool:
+            return None
+        rng = np.random.default_rng([state.last, len(state.labels)])
+        return pool[int(rng.integers(len(pool)))]
+
     def _held(self) -> list[int]:
         asked = dict.fromkeys(held.item for held in self.state.open.values())
         return [self.index[item] for item in asked if item in self.index]
@@ -417,7 +468,9 @@ class Project:
         busy = {held.item for who, held in present.items() if who != annotator}
         left = self._left.get(annotator)
         settled = (state.labels, state.unsure, state.skipped, busy)
-        if left is not None and not any(left in group for group in settled):
+        only = state.settings["only"]
+        allowed = only is None or left in only
+        if left is not None and allowed and not any(left in group for group in settled):
             return left
         for who, held in self.state.open.items():
             if who != annotator and who not in present and held.item in self.index:
@@ -456,7 +509,9 @@ class Project:
     def _following(self, event: Event) -> Question | None:
         """The question that follows an answer, if it was foreseen and is this person's to get."""
         held = self.state.open.get(event.annotator)
-        if held is None or event.items != [held.item] or held.purpose == "audit":
+        if held is None or event.items != [held.item]:
+            return None
+        if held.purpose == "audit" or event.annotator in self.state.audits:
             return None
         if event.kind not in ("label", "skip", "unsure") or held.item in self.state.labels:
             return None

@@ -49,6 +49,7 @@ class Question:
     codes : (n,) the most likely class of every node at this moment, None without labels
     classes : the names that the codes stand for
     likely : the classes, the most likely first
+    knows : number of the last change of the labels that all this knows of, see `Asker.changes`
     """
 
     node: int
@@ -62,6 +63,7 @@ class Question:
     codes: npt.NDArray[np.int32] | None = None
     classes: tuple[str, ...] = ()
     likely: tuple[str, ...] = ()
+    knows: int = 0
 
     def named(self, label: str) -> "Question":
         """The question that follows an unused class, once it is known which.

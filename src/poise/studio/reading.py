@@ -25,7 +25,7 @@ from poise.data.folders import write_whole
 from poise.data.images import LARGEST, decode, quiet, square, stretched
 from poise.data.images import Pixels as Pixels
 from poise.data.images import UnreadableError as UnreadableError
-from poise.data.sources import UNREAD_PICTURES
+from poise.data.other_pictures import read_heif, why_not_read
 from poise.data.tables import PICTURES
 from poise.errors import DataError
 
@@ -115,12 +115,13 @@ def keep_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def find_images(root: Path) -> tuple[list[str], list[tuple[str, str]]]:
-    """Names of all images below a folder, in the order of their paths; and what may not be read.
+    """Names of all images below a folder, in the order of their paths; and what is not read, why.
 
     Links to folders are not followed: what they hold is read where it lies, or lies outside.
     """
     names: list[str] = []
     refused: list[tuple[str, str]] = []
+    pictures = (*PICTURES, *read_heif())
 
     def unlisted(error: OSError) -> None:
         name = Path(error.filename).relative_to(root).as_posix()
@@ -136,9 +137,11 @@ def find_images(root: Path) -> tuple[list[str], list[tuple[str, str]]]:
                 _refuse_outside(root, prefix + name, refused)
         for name in files:
             ending = Path(name).suffix.lower()
-            if ending in UNREAD_PICTURES and not name.startswith("."):
-                refused.append((prefix + name, f"{ending[1:]} files are not read: save it as jpg"))
-            if name.startswith(".") or ending not in PICTURES:
+            if name.startswith("."):
+                continue
+            if ending not in pictures:
+                if why := why_not_read(ending):
+                    refused.append((prefix + name, why))
                 continue
             if not (here / name).is_symlink() or not _refuse_outside(root, prefix + name, refused):
                 names.append(prefix + name)
@@ -264,6 +267,7 @@ def read_images(
     refused : names of the others, and why
     """
     extra("PIL.Image", "app", "reading images")
+    read_heif()
     report = paced(progress, len(names))
     found: list[File | str | None] = [memory.unchanged(root, name) for name in names]
     if tuple(found) == memory.files:

@@ -79,11 +79,13 @@ def review(
     against, agreed = suspicion or {}, agreement(state.votes)
     chosen = _chosen(project, catalogue, state, wanted, predictions, against, agreed)
     page = chosen[wanted.offset : wanted.offset + wanted.limit]
-    rows = []
+    rows, blind = [], state.blind
     for index in page.tolist():
         item = catalogue.ids[index]
         given = state.labels.get(item)
-        guess, confidence = (None, None) if predictions is None else predictions.of(index)
+        guess, confidence = None, None
+        if predictions is not None and item not in blind:
+            guess, confidence = predictions.of(index)
         rows.append(
             {
                 "item": item,

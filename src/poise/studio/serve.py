@@ -31,13 +31,15 @@ def serve(
     certificate: tuple[Path, Path] | None = None,
     root_path: str = "",
     ready: Callable[[list[str]], None],
+    failed: Callable[[Exception], None] = lambda error: None,
     bar: Bar | None = None,
 ) -> None:
     """Open a project and serve it until interrupted; `ready` is called with its addresses.
 
     With a certificate and its key, by HTTPS. `root_path` is where a proxy serves it: a path, or a
     whole address if the proxy has a name of its own. The page shows how the opening goes, and so
-    does `bar`; if it fails, its error ends the server.
+    does `bar`. If it fails, `failed` is called, and the page says why and can try again; the error
+    is raised when the server ends.
     """
     uvicorn = extra("uvicorn", "app", "the labelling app")
     extra("starlette", "app", "the labelling app")
@@ -71,7 +73,7 @@ def serve(
 
     def ended() -> None:
         if opening.error is not None:
-            server.should_exit = True
+            failed(opening.error)
 
     end = "" if password else f"?token={token}"
     places = [f"{scheme}://{_bracketed(name)}:{port}" for name in _reached_as(host)]

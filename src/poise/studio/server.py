@@ -37,6 +37,8 @@ ACCEPTED = UNDOABLE | {"class", "undo", "setting"}
 PATIENT = 20.0
 #: Seconds that the table waits for predictions by the newest labels, if there are earlier ones.
 SOON = 2.0
+#: Pixels of the longer side of a picture at most, for whoever looks closely.
+LARGEST_SIDE = 16_384
 #: Bytes of JSON above which it is parsed in a thread: others wait for the event loop.
 LONG_JSON = 100_000
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
@@ -119,8 +121,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if index is None:
             return said(404, "there is no such item")
         size = request.query_params.get("size", "1200")
-        if _number(size) is None or not 16 <= int(size) <= 4096:
-            return said(422, f"size is {size[:20]!r}: expected 16 to 4096 pixels")
+        if _number(size) is None or not 16 <= int(size) <= LARGEST_SIDE:
+            return said(422, f"size is {size[:20]!r}: expected 16 to {LARGEST_SIDE} pixels")
         # An id need not be a content's own (--key, or another project at this port later on), so
         # what a browser has kept is compared with what is there now.
         headers = {"Cache-Control": "private, no-cache", "ETag": catalogue.tag(index, int(size))}
@@ -163,6 +165,9 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             event.data.get("via", "question") not in BY_PERSON or {"by", "at"} & set(event.data)
         ):
             raise InputError(f"via is {event.data.get('via')!r}: that is for files, see import")
+        if event.data.get("via") == "audit":
+            _judged(project, who)
+            _judge(project, event)
         if event.kind == "setting":
             check_new_setting(event.data["name"], event.data["value"])
         written = project.record(event, versions)
@@ -191,6 +196,16 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         project.wait(who, PATIENT)
         _judged(project, who)
         return standing(project, who)
+
+    async def prepare(request: Request) -> Response:
+        opening.start_again()
+        return Answer(shared | {"preparing": opening.shown()})
+
+    def about(project: Project, request: Request, _: Any) -> Any:
+        return views.about(project, request.query_params.get("item", ""), PATIENT)
+
+    def left_out(project: Project, request: Request, _: Any) -> Any:
+        return views.left_out(project)
 
     def history(project: Project, request: Request, _: Any) -> Any:
         return views.history(project, annotator(request))
@@ -253,7 +268,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if missing or (needs and not against.done()):
             return _preparing()
         known = against.result() if against.done() else None
-        return review(project, wanted, predictions, known)
+        return review(project, wanted, predictions, known) | {"fresh": future.done()}
 
     def exported(project: Project, request: Request) -> tuple[str, list[exchange.Row], bool]:
         kind = request.query_params.get("format", "csv")
@@ -307,6 +322,9 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/api/question", with_project(question)),
             Route("/api/ahead", with_project(ahead)),
             Route("/api/history", with_project(history)),
+            Route("/api/prepare", prepare, methods=["POST"]),
+            Route("/api/about", with_project(about)),
+            Route("/api/left-out", with_project(left_out)),
             Route("/api/items/{id:path}", item),
             Route("/api/glimpses/{number}", glimpse),
             Route("/api/events", with_project(record, posted=True), methods=["POST"]),
@@ -371,6 +389,14 @@ def _judged(project: Project, who: str) -> None:
     held = project.state.open.get(who)
     if held is not None and held.purpose == "audit" and project.newest is None:
         project.predictions().result(PATIENT)
+
+
+def _judge(project: Project, event: Event) -> None:
+    """Add the prediction that an audit's answer judges, if the page did not know it yet."""
+    node = project.index.get(event.items[0])
+    if node is not None and "guess" not in event.data:
+        guess, confidence = views.judged(project, node)
+        event.data.update(_given({"guess": guess, "confidence": confidence}))
 
 
 def _place(project: Project, index: object) -> int:

@@ -43,6 +43,20 @@ class Open:
 Deed = tuple[Event, int | None, int | None]
 
 
+@dataclass(frozen=True)
+class Audit:
+    """What is left of an audit: items drawn at random that one person judges.
+
+    Attributes
+    ----------
+    left : answers still to come
+    drawn : items that were shown and have no answer yet, the oldest first
+    """
+
+    left: int
+    drawn: tuple[str, ...] = ()
+
+
 @dataclass
 class State:
     """A project after some events. Only `fold` and `apply` change one, and only their own.
@@ -57,6 +71,7 @@ class State:
     unsure : items set aside -> number of the event that did it
     skipped : items set aside for a while -> number of labelled items at that moment
     open : annotator -> the question put to this person
+    audits : annotator -> the audit that is running
     settings : see `settings.py`
     version : item -> number of the last event that changed it, 0 at first
     deeds : what a person can take back, oldest first, with the numbers of the class and the guess
@@ -73,6 +88,7 @@ class State:
     unsure: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     open: dict[str, Open] = field(default_factory=dict)
+    audits: dict[str, Audit] = field(default_factory=dict)
     settings: dict[str, Any] = field(
         default_factory=lambda: DEFAULTS | {"acquisition": EARLIER},
     )
@@ -85,6 +101,11 @@ class State:
     def undoable(self, annotator: str) -> int | None:
         """The last event that this person can take back."""
         return next((e.seq for e in reversed(self.done) if e.annotator == annotator), None)
+
+    @property
+    def blind(self) -> frozenset[str]:
+        """Items that somebody audits now: what the model guesses must not be seen anywhere."""
+        return frozenset(item for audit in self.audits.values() for item in audit.drawn)
 
     def copy(self) -> "State":
         """The same state, which can be changed without changing this one."""
@@ -181,6 +202,7 @@ def _advance(state: State, event: Event) -> None:
         for item in items:
             state.unsure.pop(item, None)
             state.skipped.pop(item, None)
+        _judge(state, event)
     match event.kind:
         case kind if kind == "class" or kind in EDITS:
             state.known.apply(event)
@@ -201,6 +223,26 @@ def _advance(state: State, event: Event) -> None:
                 state.unsure.update(dict.fromkeys(items, event.seq))
         case "setting":
             state.settings[data["name"]] = data["value"]
+            if data["name"] == "only" and data["value"] is not None:
+                _keep_open(state, set(data["value"]))
+
+
+def _judge(state: State, event: Event) -> None:
+    """Whatever is done with an item, nobody audits it any more."""
+    done = set(event.items)
+    for who, audit in list(state.audits.items()):
+        drawn = tuple(item for item in audit.drawn if item not in done)
+        answered = len(audit.drawn) - len(drawn) if who == event.annotator else 0
+        state.audits[who] = Audit(audit.left - answered, drawn)
+        if state.audits[who].left <= 0:
+            del state.audits[who]
+
+
+def _keep_open(state: State, allowed: set[str]) -> None:
+    """Of the questions that the model put, those about the items that may still be asked."""
+    for who, asked in list(state.open.items()):
+        if asked.purpose == "question" and asked.item not in allowed:
+            del state.open[who]
 
 
 def _ask(state: State, event: Event) -> None:
@@ -209,7 +251,14 @@ def _ask(state: State, event: Event) -> None:
         # Whoever had this question before was away for too long.
         for who in [who for who, asked in state.open.items() if asked.item == data["item"]]:
             del state.open[who]
-    state.open[event.annotator] = Open(data["item"], data.get("purpose", "question"), event.time)
+    who, purpose = event.annotator, data.get("purpose", "question")
+    state.open[who] = Open(data["item"], purpose, event.time)
+    if "left" in data:
+        state.audits.pop(who, None)
+    if purpose == "audit":
+        audit = state.audits.get(who, Audit(data.get("left", 1)))
+        drawn = dict.fromkeys((*audit.drawn, data["item"]))
+        state.audits[who] = Audit(audit.left, tuple(drawn))
     if "explored" in data:
         state.course.append((len(state.labels), data["explored"], data.get("changed", 0.0)))
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER
 from poise.studio.classes import Shown
+from poise.studio.details import details
 from poise.studio.progress import progress
 from poise.studio.project import Project
 from poise.studio.question import NEW_CLASS, Question
@@ -15,6 +17,8 @@ from poise.studio.question import NEW_CLASS, Question
 BACK = 500
 #: Labelled items on the small map.
 DOTS = 5_000
+#: Items listed of those that could not be read.
+LEFT_OUT = 1000
 LAYOUTS = {"pca": "Principal components", "eigenmaps": "Neighbourhoods"}
 
 
@@ -40,6 +44,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "only": None if only is None else len(only),
         "last": state.last,
         "people": len(state.open),
+        "auditing": state.audits[annotator].left if annotator in state.audits else 0,
         "queue": len(project.asker.waiting),
         "exhausted": question is None and project.asker.exhausted,
         "question": None if question is None else asked(project, question, annotator),
@@ -67,12 +72,8 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         guess = confidence = None  # it has no name as long as nobody has given it one
     explained = project.asker.explained(question.node) is not None
     if purpose == "audit":
-        # What an audit measures is what would be exported, not the model that decides.
-        predictions = project.newest
-        guess = confidence = None
-        if predictions is not None and question.node < len(predictions):
-            guess, confidence = predictions.of(question.node)
-        explained = explained and (predictions is not None or not state.labels)
+        guess, confidence = judged(project, question.node)
+        explained = explained and (project.newest is not None or not state.labels)
     return {
         "item": item,
         "index": question.node,
@@ -103,6 +104,14 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
     }
 
 
+def judged(project: Project, node: int) -> tuple[str | None, float | None]:
+    """The prediction that an audit judges: what would be exported, not the model that decides."""
+    predictions = project.newest
+    if predictions is None or node >= len(predictions):
+        return None, None
+    return predictions.of(node)
+
+
 def ahead(project: Project, annotator: str, seconds: float) -> dict[str, Any]:
     """What follows each possible answer to this person's question, or what is asked in any case."""
     held = project.state.open.get(annotator)
@@ -126,8 +135,25 @@ def ahead(project: Project, annotator: str, seconds: float) -> dict[str, Any]:
         "item": project.catalogue.ids[node],
         "answers": {a: shown[a] for a in shown if a not in names},
         **{name: shown.get(answer) for answer, name in names.items()},
-        "queue": [asked(project, question, annotator) for question in project.asker.waiting],
+        # Their guesses do not know the answer that comes before them.
+        "queue": [asked(project, Question(q.node), annotator) for q in project.asker.waiting],
     }
+
+
+def about(project: Project, item: str, seconds: float) -> dict[str, Any]:
+    """An item's file, or the rest of its row in the table."""
+    catalogue = project.catalogue
+    if item not in catalogue.index:
+        raise InputError(f"there is no item {item[:60]!r}: the source may have changed")
+    index = catalogue.index[item]
+    found = details(catalogue, index, project.columns().result(seconds))
+    return {"item": item, "source": catalogue.sources[index], "details": found}
+
+
+def left_out(project: Project) -> dict[str, Any]:
+    """What the source holds and nobody is asked about, with the reasons."""
+    refused = project.catalogue.unreadable
+    return {"total": len(refused), "items": [list(one) for one in refused[:LEFT_OUT]]}
 
 
 def history(project: Project, annotator: str) -> dict[str, Any]:
@@ -159,6 +185,7 @@ def map_values(project: Project) -> bytes | None:
     if predictions is not None:
         codes = np.array([place.get(name, 0) for name in predictions.classes], dtype="<u2")
         guesses = codes[predictions.codes]
+        guesses[[index[item] for item in state.blind if item in index]] = 0
         known = np.rint(255 * predictions.known).astype(np.uint8)
     return labels.tobytes() + guesses.tobytes() + known.tobytes()
 
@@ -177,7 +204,7 @@ def map_item(project: Project, index: int) -> dict[str, Any]:
     future = project.predictions()
     predictions = future.result() if future.done() else None
     guess, confidence = None, None
-    if predictions is not None and index < len(predictions):
+    if predictions is not None and index < len(predictions) and item not in project.state.blind:
         guess, confidence = predictions.of(index)
     return {
         "item": item,

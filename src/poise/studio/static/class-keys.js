@@ -6,7 +6,7 @@ import { element } from "./content.js";
 
 // What the label screen does with a key: no class may take it. Those of "d" and "l" may be a class's,
 // since their buttons stay.
-export const OWN_KEYS = new Set([..."usxngamveco/?"]);
+export const OWN_KEYS = new Set([..."usxngamvecoi/?"]);
 const FREE = [..."1234567890"];
 
 // The key that a new class gets: its name if that is a digit, else the first that is free.

@@ -64,7 +64,7 @@ class Export {
       make("label", { htmlFor: this.file.id }, "Choose a file, or drop it here"), this.file);
     this.result = make("p", { className: "result", role: "status" });
     const column = make("div", { className: "column" },
-      make("h2", {}, "Export"),
+      make("h1", {}, "Export"),
       make("div", { className: "choices" },
         radios("Format", "format", FORMATS, this.chosen.format, (format) => this.choose({ format })),
         radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include }))),

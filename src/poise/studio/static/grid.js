@@ -23,10 +23,12 @@ export class Grid {
       tile.dataset.item = item;
       tile.setAttribute("role", "option");
       tile.addEventListener("click", () => this.toggle(index));
+      if (kind === "text") for (const when of ["focus", "mouseenter"]) tile.addEventListener(when, () => this.read(index));
       content(item, kind, 320).then((shown) => tile.prepend(shown));
       return tile;
     });
     this.place.replaceChildren(...this.tiles);
+    this.place.classList.toggle("texts", kind === "text");
     this.mark();
     this.tiles[0].focus();
   }
@@ -37,6 +39,17 @@ export class Grid {
       tile.tabIndex = index === this.at ? 0 : -1;
       tile.setAttribute("aria-label", `Item ${index + 1} of ${this.tiles.length}, ${this.out.has(index) ? "left out" : "selected"}`);
     });
+  }
+
+  // The whole text of a tile, which has room for its beginning alone.
+  async read(index) {
+    this.reading = index;
+    const pane = document.getElementById("reading");
+    const shown = await content(this.items[index].item, "text");
+    if (!this.open || this.reading !== index) return;
+    pane.replaceChildren(shown);
+    pane.scrollTop = 0;
+    pane.hidden = false;
   }
 
   toggle(index) {
@@ -58,7 +71,7 @@ export class Grid {
     } else if (key === "g" || key === "d") {
       this.close();
     } else {
-      return ["s", "x", "a", "m", "v", "e", "l", "o", "/"].includes(key);
+      return ["s", "x", "a", "m", "v", "e", "l", "i", "o", "/"].includes(key);
     }
     return true;
   }
@@ -74,6 +87,7 @@ export class Grid {
     this.open = false;
     this.place.hidden = true;
     this.place.replaceChildren();
+    document.getElementById("reading").hidden = true;
     document.getElementById("stage").hidden = false;
   }
 }

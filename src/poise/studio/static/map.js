@@ -4,6 +4,7 @@
 import * as geometry from "./geometry.js";
 import { watchGestures } from "./map-gestures.js";
 import { element } from "./content.js";
+import { keyOf } from "./keys.js";
 import { button, counted, fillBar, fillLegend, known, placeCard, segments } from "./map-parts.js";
 import { View } from "./map-view.js";
 
@@ -86,7 +87,7 @@ class MapScreen {
     this.legend = element("div", "map-legend");
     this.legend.setAttribute("role", "group");
     const root = element("div", "map");
-    root.append(top, this.legend, this.buildPlot());
+    root.append(element("h1", "map-unseen", "Map"), top, this.legend, this.buildPlot());
     this.container.replaceChildren(root);
     this.view = new View(this.plot, {
       webgl: new URLSearchParams(location.search).get("webgl") !== "off",
@@ -381,8 +382,9 @@ class MapScreen {
   async reveal(index, hint) {
     const parts = [];
     let words;
+    let about = null;
     try {
-      const about = await this.about(index);
+      about = await this.about(index);
       words = known(about);
       parts.push(await this.host.content(about.item));
     } catch (error) {
@@ -390,6 +392,7 @@ class MapScreen {
     }
     if (this.pointed !== index || this.closing.signal.aborted) return;
     parts.push(element("p", "", words));
+    if (about) parts.push(element("p", "quiet", about.source));
     if (hint) parts.push(element("p", "quiet", hint));
     this.card.replaceChildren(...parts);
     this.card.hidden = false;
@@ -518,7 +521,7 @@ class MapScreen {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.view.size) return;
     if (event.target.closest?.("dialog, input:not([type=radio]), textarea, select")) return;
     const free = event.target === this.canvas || event.target === document.body;
-    if (document.querySelector("dialog[open]") || !this.handle(event.key, free)) return;
+    if (document.querySelector("dialog[open]") || !this.handle(keyOf(event, this.chosen ? this.host.classes() : []), free)) return;
     event.preventDefault();
     event.stopPropagation();
   }

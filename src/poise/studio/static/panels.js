@@ -26,22 +26,16 @@ export function showProgress(state, audit) {
   }
   if (state.unsure) parts.push(line("Unsure", count(state.unsure), "Set aside; listed in Review."));
   if (state.skipped) parts.push(line("Skipped", count(state.skipped), "Asked again later."));
-  if (progress.audit) {
-    const { n, right, interval, since } = progress.audit;
-    parts.push(line("Accuracy, audited", `${percent(interval[0])} to ${percent(interval[1])}`, "95% interval"));
-    parts.push(element("p", "quiet", `${right} of ${n} random items were right${since ? `; ${count(since)} labels since` : ""}.`));
-  } else {
-    parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
-  }
-  if (progress.advice) {
-    const words = element("p", progress.advice.stop ? "advice" : "quiet", progress.advice.words);
+  if (!progress.audit) parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
+  if (progress.advice && !progress.advice.stop) {
+    const words = element("p", "quiet", progress.advice.words);
     words.title = progress.advice.reason;
     parts.push(words);
   }
   const button = element("button", "", "");
   button.type = "button";
   button.append(element("kbd", "", "a"), " Audit");
-  button.disabled = state.answers === 0;
+  button.disabled = state.answers === 0 || state.auditing > 0;
   button.addEventListener("click", audit);
   parts.push(button);
   at("progress-body").replaceChildren(...parts);
@@ -64,6 +58,36 @@ function curve(values) {
   return made;
 }
 
+export function showDuplicates(question) {
+  const n = question?.duplicates?.length ?? 0;
+  at("duplicates").hidden = !n;
+  at("duplicates-count").textContent = `and ${n} near-duplicate${n === 1 ? "" : "s"}`;
+}
+
+export function showGuess(state) {
+  const { question } = state;
+  const words = at("guess");
+  words.title = "";
+  if (!question) {
+    words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
+  } else if (question.purpose === "audit") {
+    words.textContent = "What is it?";
+  } else if (question.guess) {
+    const { confidence } = question;
+    const share = confidence === null ? "" : confidence > 0.99 ? "over 99% · " : `${percent(confidence)} · `;
+    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}`, element("kbd", "", "Enter"));
+    words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
+  } else if (question.label) {
+    words.replaceChildren("labelled ", element("b", "", question.label));
+  } else if (!state.answers) {
+    words.textContent = state.classes.length
+      ? "Nothing labelled yet: press the key of its class."
+      : "Nothing labelled yet. Press n to name the first class.";
+  } else {
+    words.textContent = "";
+  }
+}
+
 const REASONS = {
   decide: "To decide: two classes are close here.",
   explore: "To explore: the labels so far say little about it.",
@@ -84,7 +108,13 @@ export function showReason(state) {
   nearest.replaceChildren(...question.nearest.map(({ item, label }) => {
     const frame = element("figure");
     frame.append(element("figcaption", "", label));
-    content(item, state.kind, 160).then((shown) => frame.prepend(shown));
+    content(item, state.kind, 160).then((shown) => {
+      if (state.kind === "text") {
+        // A long one scrolls.
+        Object.assign(shown, { tabIndex: 0, role: "group", ariaLabel: `A text labelled ${label}` });
+      }
+      frame.prepend(shown);
+    });
     return frame;
   }));
 }
@@ -218,7 +248,8 @@ function drawSmallMap(canvas, state) {
 
 export function showPreparing(found) {
   at("prepare-name").textContent = found.name;
-  at("prepare-problem").textContent = found.error ?? "";
+  at("prepare-problem").textContent = found.error ? `Could not prepare it: ${found.error}` : "";
+  at("prepare-again").hidden = !found.error;
   const names = ["reading", "embedding", "joining neighbours", "ready"];
   at("steps").replaceChildren(...names.map((name) => {
     const step = found.steps.find((one) => one.name === name);

@@ -78,8 +78,8 @@ export class Listing {
     return true;
   }
 
-  hold(page, { rows, total, like, said, agreement }) {
-    Object.assign(this, { total, said, agreement });
+  hold(page, { rows, total, like, said, agreement, fresh }) {
+    Object.assign(this, { total, said, agreement, fresh });
     this.like = like;
     this.pages.set(page, rows.map((row) => this.asCorrected(row)));
     if (this.pages.size > HELD) {

@@ -1,7 +1,7 @@
 // How a row of the review screen looks, and what all its parts use.
 
 export const COLUMNS = {
-  mark: "", content: "Item", source: "Source", label: "Label or guess", confidence: "Confidence",
+  mark: "Selected", content: "Item", source: "Source", label: "Label or guess", confidence: "Confidence",
   suspicion: "Suspicion", by: "By", time: "Time",
 };
 

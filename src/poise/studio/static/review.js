@@ -2,6 +2,7 @@
 // Only what is in sight is in the page, and only some pages of rows are held, so that a million
 // items scroll like a hundred.
 
+import { keyOf } from "./keys.js";
 import { Filters, SHOW } from "./review-filters.js";
 import { EVERYTHING, Listing, PAGE, pageOf, pagesIn } from "./review-listing.js";
 import { COLUMNS, button, cells, clamp, dot, fill, items, make, number, sentence } from "./review-rows.js";
@@ -14,6 +15,8 @@ const AT_ONCE = 3;
 const MOST = 2000;
 // In milliseconds: what flies by faster is not asked for.
 const REST = 60;
+// Likewise: between two looks whether there are guesses that know the last answers.
+const RENEW = 1000;
 
 // Where the person was, for when they come back from the label screen.
 let remembered = { filters: EVERYTHING, tiles: false, top: 0 };
@@ -72,6 +75,7 @@ class Review {
     this.more = button({}, make("kbd", {}, "l"), " Like this");
     this.container.tabIndex = -1;
     this.container.replaceChildren(make("div", { className: "review" },
+      make("h1", { className: "unseen" }, "Review"),
       this.filters.root,
       this.trouble,
       make("div", { className: "frame" }, this.list, this.empty, this.note),
@@ -106,6 +110,7 @@ class Review {
     this.resizing.disconnect();
     this.filters.close();
     clearTimeout(this.resting);
+    clearTimeout(this.renewing);
     delete this.container.dataset.ready;
     this.container.replaceChildren();
   }
@@ -159,10 +164,11 @@ class Review {
     if (anew) this.cursor = this.anchor = -1;
     else this.cursor = Math.min(places.get(this.cursorItem) ?? this.cursor, this.listing.total - 1);
     if (!this.choosing) this.anchor = places.get(this.anchorItem) ?? this.cursor;
-    this.tell("");
+    this.tell(this.listing.fresh ? "" : "The guesses do not know your last answers yet: new ones are being computed.");
+    if (!this.listing.fresh) this.renewing ??= setTimeout(() => this.renew(), RENEW);
     if (this.failed) this.fail(null);
     if (this.listing.refused) this.showRefusal();
-    this.list.setAttribute("aria-rowcount", this.listing.total + 1);
+    this.countRows();
     this.wall.measure();
     this.wall.moveTo(anew ? this.starting : this.wall.top);
     this.starting = 0;
@@ -171,6 +177,11 @@ class Review {
     if (this.entering && this.listing.total) this.choose(0);
     this.entering = false;
     this.container.dataset.ready = "yes";
+  }
+
+  renew() {
+    this.renewing = null;
+    this.reload();
   }
 
   entry(index) {
@@ -277,7 +288,8 @@ class Review {
   }
 
   keyInList(event, control) {
-    const { key, shiftKey } = event;
+    const { shiftKey } = event;
+    const key = keyOf(event, this.host.classes());
     if (event.altKey) return null;
     if (event.ctrlKey || event.metaKey) return key === "a" ? () => this.select(0, this.listing.total - 1) : null;
     if (control && (key === "Enter" || key === " ")) return null;
@@ -398,6 +410,13 @@ class Review {
     this.list.setAttribute("role", tiles ? "listbox" : "grid");
     this.views.forEach((view, place) => view.setAttribute("aria-pressed", tiles === (place === 1)));
     this.wall.reshape(tiles);
+    this.countRows();
+  }
+
+  // A list of tiles has no rows; each tile says its place itself.
+  countRows() {
+    if (this.wall.tiles) this.list.removeAttribute("aria-rowcount");
+    else this.list.setAttribute("aria-rowcount", this.listing.total + 1);
   }
 
   showClasses() {

@@ -2,6 +2,7 @@
 // names its item and the version of it that was on the screen, and counts once, however often it is
 // sent. What follows each possible answer is asked for and loaded while the person looks.
 
+import { About } from "./about.js";
 import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } from "./api.js";
 import { ClassEditor } from "./class-editor.js";
 import { ClassFinder } from "./class-finder.js";
@@ -9,7 +10,13 @@ import { ClassKeys, freeKey, showRemap } from "./class-keys.js";
 import { ClassColumn, colourName, described } from "./classes.js";
 import { atOnce, content, element, load } from "./content.js";
 import { Grid } from "./grid.js";
-import { arrived, at, count, percent, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { isUndo, keyOf } from "./keys.js";
+import { arrived, at, count, showDuplicates, showGuess, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { OTHERS, here, watchHistory, went } from "./places.js";
+import { notSaved, saved, saving, settled } from "./saving.js";
+import { showProject, showStanding } from "./standing.js";
+import { toast } from "./toast.js";
+import { Zoom } from "./zoom.js";
 
 const POLL = 300;
 const COMING = 2000; // milliseconds between two looks at how many items are in
@@ -21,10 +28,11 @@ let state = null;
 let ahead = null; // what follows each answer to the question on the screen
 let shownAt = 0; // when the item on the screen came there
 let before = null; // the question that was there before it
-let auditing = 0; // audit questions still to come
 let outbox = null;
 let recorded = 0; // number of the last event that the server has written for this page
 let screen = { name: "loading", close() {}, update() {} };
+const zoom = new Zoom(at("stage"));
+const about = new About(at("about"));
 const grid = new Grid(at("grid"), { answer: (items, label, client) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items), client) });
 const give = (name, client) => (grid.open ? grid.label(name, client) : answer(name, state?.question, client));
 const column = new ClassColumn(at("class-list"), at("classes-edge"), { choose: (name) => give(name) });
@@ -65,11 +73,14 @@ function answer(label, asked = state?.question, client = uniqueId()) {
   const others = together(asked);
   const items = [asked, ...others];
   const via = asked.purpose === "audit" ? "audit" : others.length ? "duplicates" : "question";
-  const data = { items: items.map((one) => one.item), label, via };
-  if (asked.guess) data.guess = asked.guess;
-  if (asked.guess && asked.confidence !== null) data.confidence = asked.confidence;
+  const data = { items: items.map((one) => one.item), label, via, ...guessed(asked) };
   record("label", data, versionsOf(items), client);
   if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label, items.length);
+}
+
+function guessed({ guess, confidence }) {
+  if (!guess) return {};
+  return confidence === null ? { guess } : { guess, confidence };
 }
 
 // The near-duplicates that get the answer too.
@@ -83,7 +94,10 @@ function aside(kind) {
   const asked = state?.question;
   if (!asked) return;
   say("");
-  record(kind, { items: [asked.item] }, { [asked.item]: asked.version });
+  const data = { items: [asked.item] };
+  // What an audit could not find out counts too: with the guess that it would have judged.
+  if (asked.purpose === "audit") Object.assign(data, { via: "audit", ...guessed(asked) });
+  record(kind, data, { [asked.item]: asked.version });
   moveOn(ahead?.none, null);
 }
 
@@ -104,7 +118,10 @@ function moveOn(foreseen, label, n = 1) {
 }
 
 async function undo() {
-  if (!state?.undoable) return;
+  if (!state?.undoable) {
+    toast("There is nothing to take back.");
+    return;
+  }
   say("");
   await outbox.add("api/undo", { client: uniqueId() });
 }
@@ -125,18 +142,11 @@ async function walk(step) {
   else if (next >= items.length && place >= 0) await lookAt(null);
 }
 
-async function audit(n = 20) {
-  auditing = n;
-  await nextAudit();
-}
-
-async function nextAudit() {
-  auditing -= 1;
+async function audit() {
   waiting(true);
   try {
     take(await post("api/audit", {}));
   } catch (error) {
-    auditing = 0;
     await askForQuestion();
     say(`${error.message}.`);
   }
@@ -156,28 +166,29 @@ function makeClass(name) {
 // ---- What comes back --------------------------------------------------------------------------
 
 const said = {
-  sending: () => saved("saving…"),
-  offline: (error) => saved(error.status === 403
-    ? "not saved yet: poise was started again, open the address that it printed"
-    : "not saved yet: poise does not answer"),
+  sending: saving,
+  offline: (error) => notSaved(error, outbox.length),
   done(response, entry) {
     if (response.undone) {
       const words = undoneWords(response.undone);
       announce(words);
+      toast(`${words}.`);
       say(response.undone.data.items ? `${words}. Here it is again.` : `${words}.`);
       before = null;
     }
     recorded = response.seq ?? recorded;
+    const { kind, data } = entry.body;
+    if (data?.items?.length > 1) {
+      const many = `${count(data.items.length)} items`;
+      toast(kind === "label" ? `${many} are “${data.label}” now.` : `${many} lost their label.`, undo);
+    }
     if (outbox.length) return;
-    saved("saved");
-    // Between two items of an audit no other question is shown.
-    if (auditing > 0 && entry.body.data?.via === "audit") nextAudit();
-    else take(response);
+    settled("saved");
+    take(response);
   },
   async refused(error, entry) {
-    auditing = 0;
     const lost = error.status === 409 ? "" : " It is not saved; press the key again.";
-    saved("");
+    settled("");
     try {
       take(await get("api/state"));
     } catch {
@@ -212,8 +223,9 @@ function take(found) {
     const known = same && state.question.explained && !found.question.explained ? state.question : null;
     state = found;
     if (known) {
-      const { guess, confidence, nearest, alike } = known;
-      Object.assign(state.question, { guess, confidence, nearest, alike });
+      // The guess is not kept: it may not know the last answer.
+      const { nearest, alike } = known;
+      Object.assign(state.question, { nearest, alike });
     }
     showQuestion();
     screen.update(state);
@@ -283,11 +295,6 @@ async function look() {
 
 // ---- What is shown ----------------------------------------------------------------------------
 
-function saved(words) {
-  at("saved").textContent = words === "saved" ? "✓ saved" : words;
-  at("saved").className = words === "saved" ? "" : "waiting";
-}
-
 const say = (words) => { at("problem").textContent = words; };
 const announce = (words) => { at("announce").textContent = words; };
 const dots = (n) => { at("queue").textContent = "•".repeat(n); };
@@ -308,46 +315,22 @@ function showQuestion() {
   editor.update();
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
   document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
-  at("purpose").textContent = question?.purpose === "audit" ? `Audit: ${auditing + 1} to go` : question?.label ? "An earlier answer" : "";
+  document.querySelector('[data-key="ArrowRight"]').disabled = question?.purpose !== "again";
+  const audits = question?.purpose === "audit";
+  at("purpose-words").textContent = audits ? `Audit: ${state.auditing} to go` : question?.label ? "An earlier answer" : "";
+  at("audit-stop").hidden = !audits;
   showDuplicates(question);
-  showGuess(question);
+  showGuess(state);
   showItem(question);
   // What is not needed for the next answer waits until the item is painted.
   requestAnimationFrame(() => setTimeout(() => {
     showReason(state);
+    showStanding(state, { askEverywhere: () => host.restrict(null).catch((error) => say(`${error.message}.`)) });
+    showProject(state);
     showProgress(state, () => audit());
     showSettings(state, (name, value) => record("setting", { name, value }));
     showSmallMap(state);
   }));
-}
-
-function showDuplicates(question) {
-  const n = question?.duplicates?.length ?? 0;
-  at("duplicates").hidden = !n;
-  at("duplicates-count").textContent = `and ${n} near-duplicate${n === 1 ? "" : "s"}`;
-}
-
-function showGuess(question) {
-  const words = at("guess");
-  words.title = "";
-  if (!question) {
-    words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
-  } else if (question.purpose === "audit") {
-    words.textContent = "What is it?";
-  } else if (question.guess) {
-    const { confidence } = question;
-    const share = confidence === null ? "" : confidence > 0.99 ? "over 99% · " : `${percent(confidence)} · `;
-    words.replaceChildren("probably ", element("b", "", question.guess), ` · ${share}`, element("kbd", "", "Enter"));
-    words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
-  } else if (question.label) {
-    words.replaceChildren("labelled ", element("b", "", question.label));
-  } else if (!state.answers) {
-    words.textContent = state.classes.length
-      ? "Nothing labelled yet: press the key of its class."
-      : "Nothing labelled yet. Press n to name the first class.";
-  } else {
-    words.textContent = "";
-  }
 }
 
 let onStage = null;
@@ -373,6 +356,8 @@ function place(made, question) {
   stage.replaceChildren(made);
   stage.dataset.item = question.item;
   stage.scrollTop = 0;
+  zoom.show(made, question.item);
+  about.show(question.item);
   shownAt = performance.now();
   announce(question.guess && question.purpose !== "audit" ? `New item, probably ${question.guess}` : "New item");
 }
@@ -407,7 +392,12 @@ const host = {
 };
 
 // `wanted`: what a screen shall show first.
-async function show(name, wanted) {
+function show(name, wanted) {
+  went(name, wanted);
+  return turnTo(name, wanted);
+}
+
+async function turnTo(name, wanted) {
   if (screen.name === name) {
     if (wanted) screen.want?.(wanted);
     return;
@@ -418,7 +408,7 @@ async function show(name, wanted) {
   for (const button of document.querySelectorAll("nav [data-screen]")) {
     button.toggleAttribute("aria-current", button.dataset.screen === name);
   }
-  if (!["map", "review", "export"].includes(name)) return;
+  if (!OTHERS.includes(name)) return;
   const mount = name === "map" ? (await import("./map.js")).mountMap
     : name === "review" ? (await import("./review.js")).mountReview : (await import("./export.js")).mountExport;
   if (screen.name !== name) return;
@@ -435,7 +425,7 @@ function press(key, event) {
   if (!state || state.preparing) return;
   if (classKeys.first && (!event || screen.name !== "label" || key === "Escape")) return classKeys.cancel();
   if (key === "?" && !classKeys.first) return openHelp();
-  if (key === "Escape") return grid.open ? grid.close() : void show("label");
+  if (key === "Escape") return void escape();
   const { wanted } = screen; // until the screen is there
   if (wanted?.search) {
     if (key.length === 1) wanted.typed = (wanted.typed ?? "") + key;
@@ -443,6 +433,7 @@ function press(key, event) {
     return;
   }
   if (key === "/" && !grid.open && !classKeys.first && !keyed(key, event)) return void show("review", { search: true });
+  if (key === "u" && !classKeys.first) return void undo();
   if (screen.name !== "label") {
     const to = { m: "map", v: "review", e: "export" }[key];
     if (to && screen.name === "map") show(to);
@@ -458,10 +449,11 @@ function press(key, event) {
       else if (asked?.guess && asked.purpose !== "audit") answer(asked.guess, asked);
       break;
     }
-    case "u": undo(); break;
     case "s": aside("skip"); break;
     case "x": aside("unsure"); break;
+    case "i": about.toggle(state.question?.item); break;
     case "g":
+      if (state.question?.purpose === "audit") break; // what is believed alike would give it away
       if (state.question && !state.question.alike.length) say("Nothing alike is known yet: press g again in a moment.");
       grid.show(state.question?.alike ?? [], state.kind);
       break;
@@ -484,19 +476,32 @@ function press(key, event) {
     case "e": show("export"); break;
     case "ArrowLeft": walk(-1); break;
     case "ArrowRight": walk(1); break;
-    default:
+    default: zoom.press(key);
   }
 }
 
+// One step back at a time: what lies above the item first.
+function escape() {
+  if (grid.open) grid.close();
+  else if (screen.name === "label" && !at("welcome").hidden) at("welcome").hidden = true;
+  else if (screen.name === "label" && zoom.isOn) zoom.reset();
+  else show("label");
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (event.repeat || document.querySelector("dialog[open]")) return;
   // Typing into a field, and Enter on a control that has the focus, are for them.
   if (event.target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
+  if (isUndo(event)) {
+    event.preventDefault();
+    press("u");
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key.startsWith("Arrow") && event.target.closest("[type=range]")) return;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
-  if ("cn/".includes(event.key)) event.preventDefault(); // not into the field that opens
-  press(event.key, event);
+  const key = keyOf(event, screen.name === "label" ? state?.classes : []);
+  if ("cn/".includes(key)) event.preventDefault(); // not into the field that opens
+  press(key, event);
 });
 for (const button of document.querySelectorAll("[data-key]")) {
   button.addEventListener("click", () => press(button.dataset.key));
@@ -509,6 +514,11 @@ at("duplicates-too").addEventListener("change", () => {
   if (at("duplicates-too").checked) localStorage.removeItem(ALONE);
   else localStorage.setItem(ALONE, "yes");
 });
+at("welcome-close").addEventListener("click", () => { at("welcome").hidden = true; });
+at("audit-stop").addEventListener("click", () => lookAt(null));
+at("project-details").addEventListener("toggle", () => { if (state?.compared !== undefined) showProject(state); });
+at("prepare-again").addEventListener("click", () => post("api/prepare", {}));
+watchHistory((name, wanted) => { if (state && !state.preparing) turnTo(name, wanted); });
 at("new-class").addEventListener("click", () => press("n"));
 at("help-button").addEventListener("click", () => openHelp());
 at("settings").addEventListener("toggle", () => showSettings(state, (name, value) => record("setting", { name, value })));
@@ -579,12 +589,13 @@ async function begin() {
   outbox = new Outbox(`poise-outbox-${found.project}-`, said);
   state = found;
   await outbox.resume();
-  show("label");
+  const first = here();
+  turnTo(first.name, first.wanted);
   saved("saved");
   take(state);
   if (!localStorage.getItem(SEEN_HELP)) {
     localStorage.setItem(SEEN_HELP, "yes");
-    openHelp();
+    at("welcome").hidden = false;
   }
 }
 

@@ -1,0 +1,34 @@
+// A note at the foot of any screen about what has just happened to several items, with a way back.
+
+import { element } from "./content.js";
+
+const STAYS = 10_000; // milliseconds
+
+let place = null;
+let going = null;
+
+function hide() {
+  clearTimeout(going);
+  // Whoever is about to press the button must find it there.
+  if (place.matches(":hover, :focus-within")) going = setTimeout(hide, STAYS);
+  else place.hidden = true;
+}
+
+export function toast(words, undo) {
+  place = document.getElementById("toast");
+  const parts = [element("span", "", words)];
+  if (undo) {
+    const button = element("button", "");
+    button.type = "button";
+    button.append("Undo ", element("kbd", "", "u"));
+    button.addEventListener("click", () => {
+      place.hidden = true;
+      undo();
+    });
+    parts.push(button);
+  }
+  place.replaceChildren(...parts);
+  place.hidden = false;
+  clearTimeout(going);
+  going = setTimeout(hide, STAYS);
+}
