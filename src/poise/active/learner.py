@@ -305,20 +305,19 @@ class Learner:
             return Calibration(1.0)
         version = self._session.version, self.predictor
         if self._calibrated is None or self._calibrated[0] != version:
+            power = 0.0
             if self._predicts_by() == "auto":
-                chosen = np.arange(len(labels))
+                chosen, power = np.arange(len(labels)), self._linear_power(labels)
                 held_out = held_out_combined(
-                    self.graph,
-                    labels,
-                    self._predicting(),
-                    self._linear_power(labels),
-                    self.most_held_out,
+                    self.graph, labels, self._predicting(), power, self.most_held_out
                 )
             else:
                 chosen, held_out = self._held_out(labels)
             rest = result.reached.copy()
             rest[labels.nodes] = False
-            fitted = Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
+            fitted = Calibration.fit(
+                result.probabilities[rest], held_out, labels.codes[chosen], linear_power=power
+            )
             self._calibrated = version, fitted
         return self._calibrated[1]
 

@@ -50,12 +50,12 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> S
     With p the probabilities of PWLL and l those of logistic regression on the features, balanced
     in the same way,
 
-        s = (P~^2 p) l^power
+        s = ((P~^2 p) l^power)^(1 / (1 + power))
 
-    and each row divided by its sum. ``P = D^-1 W`` is the random walk, and P~ is a step of it
-    after which labelled nodes have their own classes again. Only PWLL is averaged: the linear model
-    is smooth as it is, and the mean over neighbours would blur it. Without features, or with labels
-    of one class only, l is left out.
+    and each row divided by its sum: a geometric mean, no surer than the two models are.
+    ``P = D^-1 W`` is the random walk, and P~ is a step of it after which labelled nodes have their
+    own classes again. Only PWLL is averaged: the linear model is smooth as it is, and the mean over
+    neighbours would blur it. Without features, or with labels of one class only, l is left out.
 
     Parameters
     ----------
@@ -69,6 +69,7 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> S
         linear = linear_probabilities(graph.features, labels, equal_classes=True)
     if linear is not None:
         values = (values + doubt) * (linear * balance_factors(linear)) ** power
+        values **= 1 / (1 + power)
         values /= values.sum(axis=1, keepdims=True)
         values[labels.nodes] = labels.one_hot
     return replace(alone, scores=values)
