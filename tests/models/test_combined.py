@@ -95,7 +95,7 @@ def test_is_the_formula(linear):
     for _ in range(2):
         values[labels.nodes] = labels.one_hot
         values = W @ values / W.sum(axis=1, keepdims=True)
-    values = (values + DOUBT) * shares**0.6
+    values = ((values + DOUBT) * shares**0.6) ** (1 / 1.6)
     values /= values.sum(axis=1, keepdims=True)
     values[labels.nodes] = labels.one_hot
     np.testing.assert_allclose(found.scores, values, atol=0.02)

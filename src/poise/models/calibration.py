@@ -3,7 +3,8 @@
 The scores of graph models rank their guesses well, but their size follows the number of labels
 and the graph rather than how often they are right. Held-out labels say how often, the labels being
 harder than the other points as their own scores tell; then one power makes the mean confidence
-that share. No prediction changes.
+that share. No prediction changes, and no guess becomes nearly certain where the average guess is
+not.
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ MODESTY, SPREAD = 1.1, 0.5
 SHIFTS = np.linspace(-4.0, 6.0, 101)
 #: A confidence counts as at most this far from certainty.
 CERTAIN = 0.005
+#: Share of the mean doubt that even the surest guess keeps.
+FLOOR = 0.3
 #: Smallest and largest power, and steps of the bisection between them.
 POWERS, STEPS = (0.1, 30.0), 30
 #: Points that means are taken over: more do not change them.
@@ -33,16 +36,20 @@ TINY = 1e-12
 
 @dataclass(frozen=True)
 class Calibration:
-    """A map from a model's probabilities p to calibrated ones: p^power, divided by its sum.
+    """A map from a model's probabilities p to calibrated ones.
+
+    ``(1 - floor) p^power / Z + floor / C``, Z the sum of the powers over the C classes.
 
     Attributes
     ----------
     power : above 1 makes guesses more confident, below 1 less
+    floor : share given to all classes alike, from 0 to below 1
     held_out : number of held-out labels that it was fitted to
     classes_seen : number of classes among them
     """
 
     power: float = 1.0
+    floor: float = 0.0
     held_out: int = 0
     classes_seen: int = 0
 
@@ -58,8 +65,8 @@ class Calibration:
         """Fit to what the model says about labels that it has not seen.
 
         The power makes the mean confidence on the points that are not labelled what
-        `expected_accuracy` says of them. Labels whose class has no other label say nothing and are
-        left out.
+        `expected_accuracy` says of them, and the floor is `FLOOR` times the rest to 1. Labels whose
+        class has no other label say nothing and are left out.
 
         Parameters
         ----------
@@ -92,7 +99,9 @@ class Calibration:
             rows.argmax(axis=1) == answers,
             MODESTY - linear_power,
         )
-        return cls(_power_for(pool, accuracy), len(rows), len(np.unique(answers)))
+        floor = FLOOR * (1.0 - accuracy)
+        sharpened = (accuracy - floor / pool.shape[1]) / (1.0 - floor)
+        return cls(_power_for(pool, sharpened), floor, len(rows), len(np.unique(answers)))
 
     def apply(self, probabilities: Floats, keep: Bools | None = None) -> Floats:
         """Calibrated probabilities; the largest entry of each row stays the largest.
@@ -107,7 +116,7 @@ class Calibration:
         raw = _checked(probabilities)
         if raw.shape[1] < 2:
             return raw.copy()
-        result = to_power(raw, self.power)
+        result = (1 - self.floor) * to_power(raw, self.power) + self.floor / raw.shape[1]
         rows = np.arange(len(raw))
         best = np.argmax(raw, axis=1)
         # Rounding may make two nearly equal entries equal, and the first of them the largest.
@@ -140,12 +149,12 @@ def expected_accuracy(
     return float(shares.mean(axis=0) @ posterior / posterior.sum())
 
 
-def _power_for(pool: Floats, accuracy: float) -> float:
-    """The power that makes the mean confidence `accuracy`: it rises with the power, so bisect."""
+def _power_for(pool: Floats, confidence: float) -> float:
+    """The power that makes the mean confidence `confidence`: it rises with the power, so bisect."""
     low, high = np.log(POWERS[0]), np.log(POWERS[1])
     for _ in range(STEPS):
         middle = (low + high) / 2
-        if to_power(pool, np.exp(middle)).max(axis=1).mean() < accuracy:
+        if to_power(pool, np.exp(middle)).max(axis=1).mean() < confidence:
             low = middle
         else:
             high = middle
