@@ -68,7 +68,9 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
         "logistic regression, averaged": walked(regression + DOUBT),
         "balanced PWLL x logistic regression": product,
         "balanced PWLL x logistic regression, averaged": walked(product),
-        "balanced PWLL, averaged x logistic regression, balanced": walked(alone.probabilities + DOUBT)
+        "balanced PWLL, averaged x logistic regression, balanced": walked(
+            alone.probabilities + DOUBT
+        )
         * (regression * balance_factors(regression)),
         "the same with a power that held-out labels choose (poise)": Learner(
             trial.graph, known, classes=range(n_classes)
