@@ -1,10 +1,11 @@
-# Two commands: `make demo` and `make test`. Each makes .venv if it is missing and installs what
-# requirements-dev.lock pins; after that a call starts at once. `make help` lists the rest.
+# Two commands: `make demo` and `make test`. Each makes .venv if it is missing and installs what its
+# lock pins; after that a call starts at once. `make help` lists the rest.
 
 PYTHON ?= python3
 BIN := .venv/bin
+DEMO := .venv/.demo
 READY := .venv/.installed
-LOCK := requirements-dev.lock
+BENCH := .venv/.bench
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
@@ -13,12 +14,12 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## label a small data set by simulation and write out/demo/index.html
+demo: $(DEMO) ## label a small data set by simulation and write out/demo/index.html
 	@$(BIN)/poise demo
 
 test: lint types check ## lint, types and every test that is not slow
 
-check: $(READY) ## the tests alone
+check: $(READY) $(BENCH) ## the tests alone
 	$(BIN)/python -m pytest
 
 lint: $(READY) ## style and likely mistakes
@@ -28,14 +29,14 @@ lint: $(READY) ## style and likely mistakes
 types: $(READY) ## static types
 	$(BIN)/mypy
 
-slow: $(READY) ## the tests that take too long for every change
+slow: $(READY) $(BENCH) ## the tests that take too long for every change
 	$(BIN)/python -m pytest -m slow
 
 docs: $(READY) ## the documentation, strictly, into site/
 	$(BIN)/sphinx-build -q -W -n --keep-going docs site
 	@echo "site/index.html is ready"
 
-bench: $(READY) ## the engine against graphlearning, side by side
+bench: $(BENCH) ## the engine against graphlearning, side by side
 	$(BIN)/poise bench engine
 
 picture: $(READY) ## the pictures of the README (needs chromium) and of the documentation
@@ -51,11 +52,19 @@ format: $(READY) ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 # Every file of a pinned version that the index holds is listed by its hash, so one lock serves all
-# platforms and Python versions; no index is named, so a mirror serves as well.
+# platforms and Python versions; no index is named, so a mirror serves as well. Everything is resolved
+# together first: the locks are parts of one solution, and each can be installed on top of another.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
+	--no-emit-index-url --no-emit-find-links --no-emit-package poise
+ALL := .venv/all.lock
+
 lock: $(READY) ## pin the newest versions of everything
-	$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package poise \
-	  --custom-compile-command "make lock" --extra dev -o $(LOCK) pyproject.toml
+	$(COMPILE) --upgrade --no-header --extra dev --extra bench -o $(ALL) pyproject.toml
+	for part in demo dev bench; do \
+	  $(COMPILE) --upgrade --generate-hashes --custom-compile-command "make lock" --constraints $(ALL) \
+	    --no-annotate --extra $$part -o .venv/$$part.lock pyproject.toml || exit 1; \
+	done
+	for part in demo dev bench; do mv .venv/$$part.lock requirements-$$part.lock; done
 
 # The tools may be new: it is what poise itself imports that is held to its lower bounds.
 lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allows
@@ -70,14 +79,31 @@ clean: ## remove everything that make made
 	rm -rf .venv .venv-lowest out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamp is newer than what it was made from, or the installation is brought up to date.
-$(READY): pyproject.toml $(LOCK)
+# A stamp is newer than what it was made from, or the installation is brought up to date. Only what
+# has a wheel is installed, so that no compiler is needed.
+$(DEMO): pyproject.toml requirements-demo.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "poise needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo not there):" \
 	    "try make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "poise needs Python's venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
-	@echo "Installing into .venv (a minute or two the first time)"
-	@$(PIP) install --require-hashes -r $(LOCK)
+	@echo "Installing poise into .venv (a minute or two the first time)"
+	@$(PIP) install --require-hashes --only-binary :all: -r requirements-demo.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
+
+$(READY): $(DEMO) requirements-dev.lock
+	@echo "Installing the tools of development into .venv (a minute or two the first time)"
+	@$(PIP) install --require-hashes --only-binary :all: -r requirements-dev.lock
+	@touch $@
+
+# The exception: graphlearning is built from source. Without a compiler the tests that need it are
+# skipped, and no stamp is left, so that it is installed once there is one.
+$(BENCH): $(READY) requirements-bench.lock
+	@if ! { command -v c++ || command -v g++ || command -v clang++; } >/dev/null; then \
+	  echo "There is no C++ compiler: graphlearning is not installed, and tests against it are skipped"; \
+	elif $(PIP) install --require-hashes -r requirements-bench.lock; then \
+	  touch $@; \
+	else \
+	  echo "graphlearning could not be built (see above): tests against it are skipped"; \
+	fi

@@ -1,16 +1,13 @@
 """Ways to calibrate probabilities, for docs/decisions/calibration.md.
 
-``POISE_DATA=folder python benchmarks/calibration.py [SETS] [--trials N]``: sessions of 100 labels
-on the tuning sets, chosen by `auto` or at random; the expected calibration error at 20, 50 and 100
+``POISE_DATA=folder python benchmarks/calibration.py [SETS]``: sessions of 100 labels on the tuning
+sets, chosen by `auto` or at random; the expected calibration error at 20, 50 and 100
 labels of each candidate, and how often guesses shown at 90% or more are right. ``NAME%K`` groups
-the classes of a set modulo K, ``NAME/K`` takes K of its classes at random. "questions" are those of
-banking77 by tf-idf.
+the classes of a set modulo K.
 """
 
-import argparse
 import sys
 from collections import defaultdict
-from functools import cache
 
 import numpy as np
 
@@ -19,49 +16,55 @@ from poise.experiments.efficiency.calibration import CalibrationRow, measure
 from poise.models import calibration
 from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration, to_power
-from poise.models.combined import held_out_combined, linear_power
-from poise.models.harmonic import Model
-from poise.models.held_out import held_out_scores
+from poise.models.harmonic import Problem, solve_problems
+from poise.models.held_out import held_out_by_refits, held_out_scores
 from poise.models.labels import Labels
-from poise.models.pwll import pwll
+from poise.models.result import normalise_scores
 
 SETS = (
-    "blobs box digits digits%2 isolet isolet%5 cifar10 cifar10%2 banking77/20 questions/20 "
-    "questions/10 mnist-imb mnist-imb%3"
+    "blobs box digits digits%2 isolet isolet%5 cifar10 cifar10%2 cifar10%4 "
+    "banking77%5 banking77%11 mnist-imb mnist-imb%2"
 )
 EMBEDDINGS = {"cifar10": "eff", "banking77": "use", "mnist-imb": "vae"}
-COSINE = ("cifar10", "banking77", "questions")
+COSINE = ("cifar10", "banking77")
 MOST = {"mnist-imb": 6_000, "isolet": 5_000}
 BUDGETS = (20, 50, 100)
-
-
-@cache
-def features(base: str) -> tuple[np.ndarray, np.ndarray]:
-    """All rows of a set, and the codes of their classes."""
-    if base == "questions":
-        data = poise.load_dataset("banking77", embedding="tfidf")
-    else:
-        data = poise.load_dataset(base, embedding=EMBEDDINGS.get(base, "raw"))
-    # The classes of mnist-imb are digits modulo 3: the digits themselves are grouped here.
-    classes = data.clusters if base == "mnist-imb" else data.classes
-    return np.asarray(data.X), np.unique(classes, return_inverse=True)[1]
+TRIALS = 3
+#: The rule without one of its parts: the constant that is set to zero.
+PARTS = {"no background": "BACKGROUND", "no floor": "FLOOR", "no correction": "HARDER"}
 
 
 def trial(name: str, number: int) -> tuple[poise.Graph, np.ndarray]:
     """The graph of 80% of a set, and the classes."""
-    part, _, modulus = name.partition("%")
-    base, _, some = part.partition("/")
-    X, codes = features(base)
+    base, _, modulus = name.partition("%")
+    data = poise.load_dataset(base, embedding=EMBEDDINGS.get(base, "raw"))
+    size = min(int(0.8 * data.n_points), MOST.get(base, 20_000))
     rng = np.random.default_rng([number, 7])
-    if some:
-        kept = np.isin(codes, rng.choice(codes.max() + 1, int(some), replace=False))
-        X, codes = X[kept], codes[kept]
-    size = min(int(0.8 * len(X)), MOST.get(base, 20_000))
-    chosen = np.sort(rng.choice(len(X), size, replace=False))
-    codes = codes[chosen] % int(modulus) if modulus else codes[chosen]
+    chosen = np.sort(rng.choice(data.n_points, size, replace=False))
+    # The classes of mnist-imb are digits modulo 3: the digits themselves are grouped here.
+    classes = data.clusters if base == "mnist-imb" else data.classes
+    codes = np.unique(classes, return_inverse=True)[1][chosen]
+    codes = codes % int(modulus) if modulus else codes
+    X = np.asarray(data.X[chosen], dtype=np.float32)
     metric = "cosine" if base in COSINE else "euclidean"
-    graph = poise.knn_graph(np.asarray(X[chosen], dtype=np.float32), 10, metric=metric)
-    return graph, np.unique(codes, return_inverse=True)[1]
+    return poise.knn_graph(X, 10, metric=metric), np.unique(codes, return_inverse=True)[1]
+
+
+def labels_of(nodes: list[int], codes: np.ndarray) -> Labels:
+    known = {node: int(codes[node]) for node in nodes}
+    return Labels.of(known, len(codes), range(codes.max() + 1))
+
+
+def plain_scores(graph: poise.Graph, labels: Labels) -> np.ndarray:
+    sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
+    (columns,) = solve_problems(graph, [Problem(sources, 0.0)], rtol=1e-5)
+    return columns.values
+
+
+def balanced_scores(graph: poise.Graph, labels: Labels) -> np.ndarray:
+    """What poise predicts with."""
+    scores = plain_scores(graph, labels)
+    return scores * balance_factors(scores)
 
 
 def chosen_by_auto(graph: poise.Graph, codes: np.ndarray, seed: int) -> list[int]:
@@ -73,33 +76,27 @@ def chosen_by_auto(graph: poise.Graph, codes: np.ndarray, seed: int) -> list[int
     return list(learner.labels)
 
 
-def candidates(graph: poise.Graph, nodes: list[int], codes: np.ndarray) -> dict[str, np.ndarray]:
+def candidates(graph: poise.Graph, labels: Labels, codes: np.ndarray) -> dict[str, np.ndarray]:
     """The probabilities of all points by each candidate."""
-    known = {node: int(codes[node]) for node in nodes}
-    labels = Labels.of(known, len(codes), range(codes.max() + 1))
-    raw = poise.Learner(graph, known, classes=labels.classes).result.probabilities
+    scores = plain_scores(graph, labels)
+    factors = balance_factors(scores)
     rest = np.ones(len(codes), dtype=bool)
     rest[labels.nodes] = False
-    alone = held_out_scores(graph, labels) * balance_factors(pwll(graph, labels).scores)
-    power = linear_power(graph.features, labels, alone, np.arange(len(labels)))
-    held_out = held_out_combined(graph, labels, Model(), power)
-
-    def fitted(rows: slice = slice(None), flattered: float = power) -> np.ndarray:
-        few = held_out[rows], labels.codes[rows]
-        return Calibration.fit(raw[rest], *few, linear_power=flattered).apply(raw)
-
+    share = labels.counts / len(labels)
+    raw = normalise_scores(scores * factors, np.ones(len(codes), dtype=bool), share)
+    held_out = held_out_scores(graph, labels) * factors
+    refits = held_out_by_refits(lambda fewer: balanced_scores(graph, fewer), labels)
     found = {"scores as they are": raw}
-    for fixed in (1.4, 1.8, 2.2):
-        found[f"power {fixed}"] = to_power(raw, fixed)
+    for power in (1.4, 1.8, 2.2):
+        found[f"power {power}"] = to_power(raw, power)
     found["power by likelihood"] = to_power(raw, likeliest(held_out, labels.codes))
-    found["chosen"] = fitted()
-    found["power of the linear model ignored"] = fitted(flattered=0.0)
-    found["prior alone"] = fitted(slice(0))
-    for name, constant, value in (("no floor", "FLOOR", 0.0), ("wide prior", "SPREAD", 5.0)):
-        usual = getattr(calibration, constant)
+    found["chosen"] = Calibration.fit(raw[rest], held_out, labels.codes).apply(raw)
+    for name, constant in PARTS.items():
+        value = getattr(calibration, constant)
+        setattr(calibration, constant, 0.0)
+        found[name] = Calibration.fit(raw[rest], held_out, labels.codes).apply(raw)
         setattr(calibration, constant, value)
-        found[name] = fitted()
-        setattr(calibration, constant, usual)
+    found["chosen, ten refits"] = Calibration.fit(raw[rest], refits, labels.codes).apply(raw)
     return found
 
 
@@ -132,7 +129,7 @@ def report(rows: dict[tuple[str, str, int, str], list[CalibrationRow]]) -> None:
                     f"{errors.mean():.3f} (worst {errors.max():.2f}, met {met}/{len(of)}, "
                     f"sure {sum(kept)}/{len(kept)})"
                 )
-            print(f"{how:10s} {name:34s} " + " | ".join(cells))
+            print(f"{how:10s} {name:20s} " + " | ".join(cells))
     for (name, how, budget, candidate), trials in rows.items():
         if candidate == "chosen":
             sure = sum(r.sure for r in trials)
@@ -146,13 +143,9 @@ def report(rows: dict[tuple[str, str, int, str], list[CalibrationRow]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="*", default=SETS.split())
-    parser.add_argument("--trials", type=int, default=3)
-    options = parser.parse_args()
     rows: dict[tuple[str, str, int, str], list[CalibrationRow]] = defaultdict(list)
-    for name in options.sets:
-        for number in range(options.trials):
+    for name in sys.argv[1:] or SETS.split():
+        for number in range(TRIALS):
             graph, codes = trial(name, number)
             orders = {
                 "auto": chosen_by_auto(graph, codes, number),
@@ -162,10 +155,10 @@ def main() -> None:
                 for budget in BUDGETS:
                     if budget < 2 * (codes.max() + 1):
                         continue  # fewer than two labels per class
-                    nodes = order[:budget]
+                    labels = labels_of(order[:budget], codes)
                     labelled = np.zeros(len(codes), dtype=bool)
-                    labelled[nodes] = True
-                    for candidate, p in candidates(graph, nodes, codes).items():
+                    labelled[labels.nodes] = True
+                    for candidate, p in candidates(graph, labels, codes).items():
                         rows[name, how, budget, candidate].append(measure(p, codes, labelled))
             print(f"{name}, trial {number}: done", file=sys.stderr, flush=True)
     report(rows)

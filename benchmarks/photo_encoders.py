@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import faiss
@@ -98,17 +99,23 @@ def accuracy(names: list[str], items: int) -> None:
 
 
 def principal(X: np.ndarray, dimensions: int, whiten: bool = False) -> np.ndarray:
-    centred = X - X.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
+    X = centred(X)
+    values, vectors = np.linalg.eigh(X.T @ X / len(X))
     kept = vectors[:, ::-1][:, :dimensions]
     scale = np.sqrt(np.maximum(values[::-1][:dimensions], 1e-9)) if whiten else 1.0
-    return centred @ kept / scale
+    return X @ kept / scale
+
+
+def centred(X: np.ndarray) -> np.ndarray:
+    return X - X.mean(axis=0)
 
 
 #: Name -> features made of the network's, and whether they are compared by cosine.
 REPRESENTATIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], bool]] = {
+    "square roots, centred, by cosine (photo)": (lambda X: centred(np.sqrt(X)), True),
     "as they are, by cosine": (lambda X: X, True),
-    "centred, by cosine": (lambda X: X - X.mean(axis=0), True),
+    "centred, by cosine": (centred, True),
+    "square roots, PCA 200, by cosine": (lambda X: principal(np.sqrt(X), 200), True),
     "PCA 50, by cosine": (lambda X: principal(X, 50), True),
     "PCA 100, by cosine": (lambda X: principal(X, 100), True),
     "PCA 200, by cosine": (lambda X: principal(X, 200), True),
@@ -138,7 +145,8 @@ def learned(X: np.ndarray, y: np.ndarray, cosine: bool, seed: int) -> list[float
 
 def representations(trials: int, network: str) -> None:
     images, y = cifar()
-    X = features(network, images)
+    rows = replace(NETWORKS[network], centred=False)
+    X = rows(images, kept=kept_rows(network, rows)) ** 2  # what the network gives
     print("| features | 1-NN | 20 | 50 | 100 |\n|---|--:|--:|--:|--:|")
     for name, (make, cosine) in REPRESENTATIONS.items():
         nearest = nearest_accuracy(make(X), y, cosine)

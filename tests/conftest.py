@@ -4,8 +4,15 @@ import os
 import signal
 from pathlib import Path
 
+# Threads of BLAS and OpenMP that wait for work sleep instead of spinning: on matrices as small as
+# those of the tests, spinning takes most of the processor's time. numpy reads this when imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
 import pytest
 from hypothesis import settings
+
+from poise.cli import progress
 
 # The same examples on every run: a failure that nobody can repeat helps nobody. Set
 # HYPOTHESIS_PROFILE=explore to look for new ones.
@@ -40,3 +47,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # In the background a shell lets SIGINT be ignored, and what the tests start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How slow a machine is must not decide what a test finds on stderr.
+progress.QUIET_SECONDS = 1e6

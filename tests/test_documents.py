@@ -54,10 +54,36 @@ def test_every_make_target_the_documents_name_exists() -> None:
         assert {first or second for first, second in named} <= targets
 
 
-def test_the_lock_pins_everything_and_names_no_index() -> None:
-    text = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+def pins(part: str) -> set[str]:
+    """The requirements of a lock, without hashes."""
+    text = (ROOT / f"requirements-{part}.lock").read_text(encoding="utf-8")
+    return {line.rstrip(" \\") for line in re.findall(r"^[a-z0-9].*$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("part", ["demo", "dev", "bench"])
+def test_a_lock_pins_everything_and_names_no_index(part: str) -> None:
+    text = (ROOT / f"requirements-{part}.lock").read_text(encoding="utf-8")
     assert "://" not in text
     assert "--index" not in text
-    requirements = re.findall(r"^([a-z0-9][^ \\]*)(.*)$", text, re.MULTILINE)
-    assert len(requirements) > 20
-    assert all("==" in name for name, _ in requirements)
+    assert len(pins(part)) > 20
+    for requirement in pins(part):
+        assert "==" in requirement
+        assert re.search(rf"^{re.escape(requirement)} \\\n +--hash=sha256:", text, re.MULTILINE)
+
+
+def test_the_locks_agree_and_only_the_benchmarks_need_a_compiler() -> None:
+    """So that each can be installed on top of another, and the demo and the tests anywhere."""
+
+    def versions(part: str) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for requirement in pins(part):
+            name, _, version = requirement.partition("==")
+            found.setdefault(name, set()).add(version.split()[0])
+        return found
+
+    demo, dev, bench = map(versions, ("demo", "dev", "bench"))
+    assert demo.items() <= dev.items()
+    for name in dev.keys() & bench.keys():
+        assert dev[name] == bench[name], name
+    assert "graphlearning" in bench
+    assert "graphlearning" not in dev

@@ -80,7 +80,7 @@ def take(page: Page) -> None:
     time.sleep(3)
     page.screenshot(path=HERE / "studio-map.png")
     page.get_by_role("button", name="Review").click()
-    page.get_by_role("button", name="Suspicious first").click()
+    page.get_by_role("button", name="Suspicious").click()
     time.sleep(12)
     page.screenshot(path=HERE / "studio-review.png")
 

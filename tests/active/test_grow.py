@@ -173,7 +173,7 @@ def test_solutions_of_the_old_graph_are_left_out():
     problems = learner.open_problems()
     twin = learner.copy()
     twin.prepare()
-    solutions = [twin._solved[problem] for problem in problems]
+    solutions = [twin._kept.solved[problem] for problem in problems]
     learner.grow(learner.graph.extend(X[START:]))
     learner.supply(problems, solutions)
     assert learner.scores.shape == (120, 2)

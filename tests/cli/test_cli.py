@@ -151,6 +151,19 @@ def test_ctrl_c_costs_one_line() -> None:
     assert err.strip() == "poise: interrupted"
 
 
+def test_the_tests_pass_where_sigint_is_ignored() -> None:
+    """As in the background of a shell: what the tests start would inherit it."""
+    name = f"{__file__}::{test_ctrl_c_costs_one_line.__name__}"
+    process = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     code = "from poise.cli.main import main; main(['acquisitions', '--json'])"
     reader, writer = os.pipe()

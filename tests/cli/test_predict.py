@@ -98,3 +98,52 @@ def test_mistakes(tmp_path, run):
     assert "9 features" in err
     assert "must end in .csv" in run("predict", folder, tmp_path / "old.npy", "-o", "out.txt")[2]
     assert not out.exists()
+
+
+def test_what_is_left_out_is_named(tmp_path, run):
+    X, codes = crowd(np.random.default_rng(0), 60)
+    np.save(tmp_path / "old.npy", X)
+    folder = tmp_path / "old.poise"
+    labelled(folder, tmp_path / "old.npy", lambda i: "ab"[codes[i]])
+    X[3] = np.nan
+    np.save(tmp_path / "new.npy", X)
+    code, out, err = run("predict", folder, tmp_path / "new.npy", "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert "59 items" in out
+    assert err == "left out: 1 (row 4: it holds what is no finite number)\n"
+
+
+def test_a_table_is_read_as_that_of_the_project(tmp_path, run):
+    """Several columns, or one of vectors, need not be named again."""
+    X, codes = crowd(np.random.default_rng(0), 40)
+
+    def table(path):
+        rows = [
+            {"title": f"item {i}", "body": "ab"[c], "other": "words", "vector": x.tolist()}
+            for i, (x, c) in enumerate(zip(X, codes, strict=True))
+        ]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    old, new, out = table(tmp_path / "old.jsonl"), table(tmp_path / "new.jsonl"), tmp_path / "o.csv"
+    given, texts = tmp_path / "given.poise", tmp_path / "texts.poise"
+    labelled(given, old, lambda i: "ab"[codes[i]], vectors="vector", column="title")
+    labelled(texts, old, lambda i: "ab"[codes[i]], embedding="tfidf", column="title,body")
+    for folder in (given, texts):
+        code, _, err = run("predict", folder, new, "-o", out)
+        assert (code, err) == (0, "")
+
+
+def test_vectors_of_another_length_are_refused(tmp_path, run):
+    X, codes = crowd(np.random.default_rng(0), 40)
+    np.save(tmp_path / "old.npy", X)
+    np.save(tmp_path / "short.npy", X[:, :3])
+    folder = tmp_path / "old.poise"
+    options = {"features": tmp_path / "old.npy"}
+    labelled(folder, tmp_path / "old.npy", lambda i: "ab"[codes[i]], **options)
+    code, _, err = run(
+        *("predict", folder, tmp_path / "old.npy", "-o", tmp_path / "o.csv"),
+        *("--features", tmp_path / "short.npy"),
+    )
+    assert code == 2
+    assert "3 features" in err

@@ -55,6 +55,13 @@ def test_arrays_of_images(shape, name):
     assert suited(np.zeros(shape, np.uint8)).name == name
 
 
+@pytest.mark.parametrize("shape", [(3, 80, 80, 4), (3, 10, 6, 4), (3, 5, 6, 7, 8)])
+def test_arrays_of_other_shapes_are_numbers(shape):
+    """They would be cut into squares that show nothing, or refused by what was chosen for them."""
+    assert suited(np.zeros(shape, np.uint8)).name == "pca"
+    assert poise.embed(np.random.default_rng(0).random(shape), cached=False).shape == (3, 3)
+
+
 def test_files(pictures):
     assert suited(pictures(("a.png", 28, False), ("b.jpg", 64, False))).name == "pca"
     assert suited(pictures(("c.png", 28, True))).name == "photo"

@@ -123,24 +123,54 @@ def test_a_jpeg_is_decoded_no_larger_than_needed():
     assert whole == (1600, 1200)
 
 
+def test_a_photo_larger_than_the_limit_is_decoded_smaller(monkeypatch):
+    """Pillow itself would refuse it by its header."""
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 20_000)
+    monkeypatch.setattr(images, "MOST_PIXELS", 30_000)
+    photo = Image.new("RGB", (250, 200), "teal")
+    size = decode(saved(photo, "JPEG"), ("RGB", 9999), lambda picture, side: (picture.size, side))
+    assert size == ((125, 100), 250)
+    for content in (saved(photo, "JPEG", progressive=True), saved(photo)):
+        with pytest.raises(UnreadableError, match="it has too many pixels"):
+            square(content, 64)
+
+
 @pytest.mark.parametrize("size", [(1, 1), (1, 500), (500, 1)])
 def test_extreme_shapes(size):
     np.testing.assert_array_equal(rgb(saved(Image.new("RGB", size, "red")))[3, 3], [255, 0, 0])
 
 
-def bomb():
+def declared(width, height):
+    """A PNG file whose header says that it is larger than it is."""
     content = bytearray(saved(Image.new("1", (9, 9))))
-    content[16:24] = struct.pack(">II", 1 << 20, 1 << 20)
+    content[16:24] = struct.pack(">II", width, height)
     content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
     return bytes(content)
+
+
+def many_scans(side, scans):
+    """A JPEG file whose last scan is repeated: small, and slow to decode."""
+    content = saved(Image.new("L", (side, side)), "JPEG", progressive=True)
+    last = content.rindex(b"\xff\xda")
+    return content[:last] + content[last:-2] * scans + content[-2:]
+
+
+POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n showpage\n%%EOF\n"
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (b"", "it is empty"),
+        (POSTSCRIPT, "it is no image"),
+        (declared(13_000, 10_000), "it has too many pixels: 130 million, at most 120"),
+        (many_scans(2_000, 600), "it has too many pixels in too many scans"),
+        (
+            saved(Image.new("F", (6_200, 5_000)), "TIFF", compression="tiff_lzw"),
+            "it has too many pixels: 31 million, at most 30",
+        ),
         (b"text", "it is no image"),
-        (bomb(), "it has too many pixels"),
+        (declared(1 << 20, 1 << 20), "it has too many pixels"),
         (saved(corners())[:-60], "it is damaged or cut short"),
         (saved(corners(), "JPEG")[:700], "it is damaged or cut short"),
     ],

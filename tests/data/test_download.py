@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import threading
+import urllib.error
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from poise.data import download
+from poise.data.datasets.public import _openml
+from poise.data.datasets.texts import _fetched_news
 from poise.data.download import fetch
 from poise.errors import DataError
 
@@ -132,3 +135,23 @@ def test_a_folder_that_cannot_be(server, tmp_path):
     with pytest.raises(DataError, match="cannot write"):
         fetch(server.address, Path(tmp_path / "file" / "file.gz"), MD5)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("load", "opener"), [(_openml, "_openml.urlopen"), (_fetched_news, "_base.urlretrieve")]
+)
+def test_only_our_own_line_tells_of_a_missing_network(load, opener, tmp_path, monkeypatch):
+    """scikit-learn warns at every further try, and warnings are errors here."""
+    tries = []
+
+    def refuse(*_, **__):
+        tries.append(opener)
+        raise urllib.error.URLError("no route to host")
+
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path))
+    monkeypatch.setattr(f"sklearn.datasets.{opener}", refuse)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    arguments = ["isolet"] if load is _openml else []
+    with pytest.raises(DataError, match="no route to host"):
+        load(*arguments)
+    assert len(tries) > 1

@@ -310,7 +310,7 @@ class TestCommand:
             ("digits --with pca --seed 1 -o X.npy", "pca does not take seed: it takes dimensions"),
             ("digits --with vae --set epochs -o X.npy", "expected NAME=VALUE"),
             ("digits --with vae --set epochs=few -o X.npy", "epochs is 'few'"),
-            ("digits --size 9 -o X.npy", "size and colour are for a folder of images"),
+            ("digits --size 9 -o X.npy", "size and colour are for files of images"),
             ("F.npy --column a -o X.npy", "no table"),
             ("F.npy -o X.npy", "holds no images"),
         ],
@@ -342,7 +342,8 @@ class TestCommand:
             [
                 sys.executable,
                 "-c",
-                "from poise.cli.main import main; import sys; main(sys.argv[1:])",
+                "from poise.cli import main, progress; import sys\n"
+                "progress.QUIET_SECONDS = 1e6; main.main(sys.argv[1:])",
                 *f"embed digits --with pca -o {tmp_path}/X.npy".split(),
             ],
             capture_output=True,
@@ -354,6 +355,7 @@ class TestCommand:
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("poise: ")
         assert "file too large" in done.stderr.lower()
+        assert str(tmp_path / ("X.npy" if full == "output" else "cache")) in done.stderr
         assert done.stderr.count("\n") == 1
         left = [path for path in sorted(tmp_path.rglob("*")) if path.is_file()]
         assert left == [path for path in before if path.is_file()]

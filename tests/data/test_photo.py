@@ -1,6 +1,7 @@
 """The embedding photo: the same rows however it is asked, each image embedded once."""
 
 import importlib.util
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def folder(place, count, start=0):
 def test_rows_and_batches_in_order(tmp_path, seen):
     items = folder(tmp_path / "photos", 3 * BATCH + 1)
     reports = []
-    X = poise.embed(items, "photo", report=lambda *given: reports.append(given))
+    X = poise.embed(items, "photo", centred=False, report=lambda *given: reports.append(given))
     assert X.shape == (25, 1280)
     colours = [np.random.default_rng(i).integers(0, 256, 3).mean() for i in range(25)]
     np.testing.assert_allclose(X[:, 0], colours, atol=1e-3)
@@ -61,15 +62,18 @@ def test_rows_and_batches_in_order(tmp_path, seen):
 
 
 def test_new_files_alone_are_embedded(tmp_path, seen):
-    first = poise.embed(folder(tmp_path / "photos", 10), "photo")
+    first = poise.embed(folder(tmp_path / "photos", 10), "photo", centred=False)
     seen.clear()
     items = folder(tmp_path / "photos", 3, start=10)
-    second = poise.embed(items, "photo")
+    second = poise.embed(items, "photo", centred=False)
     assert sum(seen) == 3
     np.testing.assert_array_equal(second[:10], first)
     seen.clear()
-    np.testing.assert_array_equal(poise.embed(Images(items.paths[::-1]), "photo"), second[::-1])
+    back = poise.embed(Images(items.paths[::-1]), "photo", centred=False)
+    np.testing.assert_array_equal(back, second[::-1])
     assert seen == []
+    np.testing.assert_allclose(poise.embed(items, "photo"), second - second.mean(axis=0), atol=1e-5)
+    assert seen == [], "centring computes nothing again"
 
 
 def test_an_interruption_loses_no_finished_batch(tmp_path, seen):
@@ -125,8 +129,8 @@ class TestNetwork:
 
     def test_rows_do_not_depend_on_their_company(self):
         images = np.random.default_rng(0).integers(0, 256, (BATCH + 1, 8, 8, 3), dtype=np.uint8)
-        together = poise.embed(images, "photo", cached=False)
-        alone = poise.embed(images[3:4], "photo", cached=False)
+        together = poise.embed(images, "photo", cached=False, centred=False)
+        alone = poise.embed(images[3:4], "photo", cached=False, centred=False)
         np.testing.assert_allclose(alone[0], together[3], atol=1e-5)
 
     @pytest.mark.parametrize("size", [(1, 1), (1, 300), (5000, 20)])
@@ -147,3 +151,17 @@ class TestNetwork:
         likeness = X @ X.T
         np.fill_diagonal(likeness, -1)
         assert (y[likeness.argmax(axis=1)] == y).mean() > 0.45
+
+
+@pytest.mark.usefixtures("seen")
+def test_images_in_an_array_are_not_copied():
+    """A file of images is mapped into memory; it may be larger than that."""
+    items = np.zeros((600, 128, 128, 3), dtype=np.uint8)
+    tracemalloc.start()
+    try:
+        batches = Photo().batches(items)
+        next(batches)
+        batches.close()
+        assert tracemalloc.get_traced_memory()[1] < items.nbytes
+    finally:
+        tracemalloc.stop()

@@ -3,11 +3,14 @@
 import csv
 import json
 import sys
+import zipfile
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import poise
+from poise.data.datasets import files
 from poise.data.embeddings import Images
 from poise.data.sources import read_items
 from poise.errors import DataError, InputError, MissingExtraError, UnknownNameError
@@ -18,6 +21,12 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
 
 
+def npy_header(shape):
+    """A .npy file that promises an array and holds none of it."""
+    text = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode() + b"\n"
+    return b"\x93NUMPY\x02\x00" + len(text).to_bytes(4, "little") + text
+
+
 class TestSources:
     def test_arrays(self, tmp_path):
         X = np.arange(6.0).reshape(3, 2)
@@ -26,6 +35,32 @@ class TestSources:
         for name in ("x.npy", "x.npz"):
             np.testing.assert_array_equal(read_items(str(tmp_path / name)), X)
         assert len(read_items("digits")) == 1797
+
+    def test_an_archive_that_memory_has_no_room_for(self, tmp_path, monkeypatch):
+        path = tmp_path / "x.npz"
+        np.savez_compressed(path, X=np.zeros((3_000, 1_000)))
+        assert path.stat().st_size < 100_000
+        monkeypatch.setattr(files, "available_memory", lambda: 30_000_000)
+        with pytest.raises(DataError, match=r"unpacks to 0\.0 GB, and 0\.0 GB .* save .* \.npy"):
+            read_items(str(path))
+        monkeypatch.setattr(files, "available_memory", lambda: None)
+        assert read_items(str(path)).shape == (3_000, 1_000)
+
+    def test_an_archive_that_promises_more_than_it_holds(self, tmp_path):
+        path = tmp_path / "x.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("X.npy", npy_header((10**5, 10**5)))
+        with pytest.raises(DataError, match="cannot be read"):
+            read_items(str(path))
+
+    def test_dates_out_of_range(self, tmp_path):
+        arrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        path = tmp_path / "t.parquet"
+        when = arrow.array([2**31 - 1], type=arrow.date32())
+        parquet.write_table(arrow.table({"text": ["a"], "when": when}), path)
+        with pytest.raises(DataError, match="dates out of range"):
+            read_items(str(path), "when")
 
     @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
     def test_tables(self, tmp_path, kind):
@@ -38,10 +73,38 @@ class TestSources:
                 writer = csv.writer(file, delimiter="," if kind == "csv" else "\t")
                 writer.writerows([["id", "text"], *([1, t] for t in texts)])
         assert read_items(str(path), "text") == texts
-        with pytest.raises(InputError, match="say which holds the texts"):
-            read_items(str(path))
+        assert read_items(str(path)) == texts, "a common name is found, as in the app"
         with pytest.raises(InputError, match="has no column 'body': there are id, text"):
             read_items(str(path), "body")
+
+    def test_a_column_that_cannot_be_told_is_asked_for(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("one,two,label\na,b,c\n")
+        with pytest.raises(InputError, match="say which holds the texts"):
+            read_items(str(path))
+        assert read_items(str(path), "one,two") == ["a\n\nb"]
+
+    def test_a_table_of_images(self, tmp_path):
+        """They are read as images, as in the app: their paths say nothing of what they show."""
+        (tmp_path / "few").mkdir()
+        for name in ("b.png", "a.png"):
+            Image.new("RGB", (9, 9)).save(tmp_path / "few" / name)
+        path = tmp_path / "t.csv"
+        path.write_text("path,label\nfew/b.png,x\nfew/a.png,y\n")
+        items = read_items(str(path), size=8)
+        assert isinstance(items, Images)
+        assert [one.name for one in items.paths] == ["b.png", "a.png"]
+        assert items.array().shape == (2, 8, 8)
+        path.write_text("path\nfew/b.png\nfew/c.png\n")
+        with pytest.raises(DataError, match=r"row 2 of .* names 'few/c.png': there is no such"):
+            read_items(str(path))
+        path.write_text("image\nhttps://example.org/b\n")
+        with pytest.raises(InputError, match="fetches nothing from the network"):
+            read_items(str(path))
+
+    def test_a_data_set_of_texts_is_its_texts(self, poise_data):
+        items = read_items("banking77")
+        assert items[0] == "I am still waiting on my card?"
 
     @pytest.mark.parametrize(
         ("name", "content", "error", "message"),
@@ -53,6 +116,11 @@ class TestSources:
             ("t.csv", b"\xff\xfe\xfa", DataError, "cannot be read"),
             ("t.jsonl", b"{", DataError, "cannot be read"),
             ("t.jsonl", b"[1]\n", DataError, "no object"),
+            ("t.jsonl", b'{"text": ' + b"9" * 5000 + b"}", DataError, "thousands of digits"),
+            ("t.jsonl", b'{"text": ' + b"[" * 100_000, DataError, "nested too deeply"),
+            ("x.npy", npy_header((10**30,)), DataError, "cannot be read"),
+            ("x.npy", npy_header((10**6, 10**6)), DataError, "cannot be read"),
+            ("x.npy", npy_header((1,) * 100_000), DataError, "cannot be read"),
             ("t.jsonl", b'{"text": 3}\n', InputError, "row 1 .* no text"),
             ("t.doc", b"", InputError, "no known kind"),
         ],
@@ -192,8 +260,7 @@ class TestParquet:
         texts = ["one", "zwölf", ""]
         parquet.write_table(arrow.table({"id": [1, 2, 3], "text": texts}), path)
         assert read_items(str(path), "text") == texts
-        with pytest.raises(InputError, match="say which holds the texts"):
-            read_items(str(path))
+        assert read_items(str(path)) == texts, "a common name is found, as in the app"
         with pytest.raises(InputError, match="has no column 'body': there are id, text"):
             read_items(str(path), "body")
         with pytest.raises(InputError, match=r"row 1 .* has no text in the column 'id'"):

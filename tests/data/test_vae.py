@@ -209,7 +209,10 @@ class TestTraining:
         np.testing.assert_array_equal(again, whole)
 
     def test_ctrl_c_leaves_a_checkpoint_and_no_output(self, own_cache, tmp_path):
-        code = "from poise.cli.main import main; import sys; main(sys.argv[1:])"
+        code = (
+            "from poise.cli import main, progress; import sys\n"
+            "progress.QUIET_SECONDS = 1e6; main.main(sys.argv[1:])"
+        )
         line = f"embed digits --with vae --set epochs=99999 --set hidden=8 -o {tmp_path}/X.npy"
         line += " --set patience=0"
         with subprocess.Popen(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from poise.cli import main as cli
-from poise.cli.reproduce import duration
+from poise.cli.progress import duration
 from poise.errors import DataError, InputError
 from poise.experiments import paper, reproduce
 from poise.experiments.experiment import Experiment, Method

@@ -242,7 +242,7 @@ def test_a_killed_run_resumes(command, tmp_path, how):
     _, said = process.communicate(timeout=60)
     if how == signal.SIGINT:
         assert process.returncode == 130
-        assert said.decode().strip().endswith("run the same command again to go on")
+        assert said.decode().strip().endswith("run the same command again to resume")
     assert 0 < len(numbers(tmp_path / "digits")) < len(whole), "it was killed in the middle"
     subprocess.run([*words, str(tmp_path)], check=True, stdout=subprocess.DEVNULL)
     assert numbers(tmp_path / "digits") == whole

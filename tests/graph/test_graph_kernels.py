@@ -27,7 +27,7 @@ THEIRS = {
 def graphlearning():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the package does at import is its own affair
-        return pytest.importorskip("graphlearning")
+        return pytest.importorskip("graphlearning", reason="needs the package graphlearning")
 
 
 def with_self(graph):

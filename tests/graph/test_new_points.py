@@ -115,7 +115,7 @@ def test_a_construction_has_either_k_or_a_radius(k, radius):
     ("new", "words"),
     [
         (NEW[:, :3], "X has 3 features, but the graph is expecting 4 features"),
-        (NEW[0], "Expected 2D array"),
+        (NEW[0], "expected a 2D array"),
         (NEW[:0], "0 sample"),
         (np.full((1, 4), np.nan), "NaN"),
     ],

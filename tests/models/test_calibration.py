@@ -12,14 +12,7 @@ from poise.errors import InputError
 from poise.experiments.efficiency.calibration import expected_calibration_error, measure
 from poise.graph import Graph, knn_graph
 from poise.models import Labels, pwll
-from poise.models.calibration import (
-    EVIDENCE,
-    FLOOR,
-    MODESTY,
-    Calibration,
-    expected_accuracy,
-    to_power,
-)
+from poise.models.calibration import EVIDENCE, Calibration, to_power
 from poise.models.held_out import held_out_by_refits, held_out_scores, spread_evenly
 from strategies import connected_weights, labelled_graphs, random_weights, seeds, taus
 
@@ -75,14 +68,14 @@ def test_refits_hold_out_every_label_once():
         np.testing.assert_allclose(scores[i], expected[labels.nodes[i]], atol=1e-5)
 
 
-@given(seeds, st.floats(0.25, 16.0), st.floats(0.0, 0.9))
-def test_no_prediction_changes(seed, power, floor):
+@given(seeds, st.floats(0.25, 16.0), st.floats(0.0, 0.9), st.floats(0.0, 0.25))
+def test_no_prediction_changes(seed, power, floor, background):
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(4), size=50)
     p[:20, 2] = np.nextafter(p[:20, 1], 1.0)  # entries that rounding can make equal
     p[20:25] = np.eye(4)[rng.integers(4, size=5)]
     p /= p.sum(axis=1, keepdims=True)
-    q = Calibration(power, floor).apply(p)
+    q = Calibration(power, floor, background).apply(p)
     np.testing.assert_array_equal(q.argmax(axis=1), p.argmax(axis=1))
     np.testing.assert_allclose(q.sum(axis=1), 1.0)
 
@@ -94,66 +87,23 @@ def test_rows_that_are_kept_stay_as_they_are():
     np.testing.assert_allclose(q[1], 0.9 * np.array([0.49, 0.09]) / 0.58 + 0.05)
 
 
-def _sessions(seed: int, shift: float, labels: int, hard: float):
-    """Confidences of points and of labels, and which guesses at labels are right.
-
-    All are right with the probability that their logit and `shift` give; the logits of labels are
-    lower by `hard`.
-    """
-    rng = np.random.default_rng(seed)
-    points = rng.normal(1.0, 1.5, 4_000)
-    asked = rng.normal(1.0 - hard, 1.5, labels)
-    right = rng.random(labels) < 1 / (1 + np.exp(-asked - shift))
-    accuracy = float(np.mean(1 / (1 + np.exp(-points - shift))))
-    return 1 / (1 + np.exp(-points)), 1 / (1 + np.exp(-asked)), right, accuracy
+def test_a_background_is_taken_away():
+    p = np.array([[0.6, 0.4], [0.25, 0.75]])
+    q = Calibration(1.0, 0.0, 0.3).apply(p)
+    np.testing.assert_allclose(q, [[0.75, 0.25], [0.025 / 0.475, 0.45 / 0.475]])
 
 
-@pytest.mark.parametrize("shift", [-0.5, MODESTY, 2.5])
-@pytest.mark.parametrize("hard", [0.0, 1.5])
-def test_the_accuracy_is_found_from_labels_that_are_harder(shift, hard):
-    points, asked, right, accuracy = _sessions(0, shift, 400, hard)
-    assert expected_accuracy(points, asked, right) == pytest.approx(accuracy, abs=0.04)
-    if hard:
-        assert right.mean() < accuracy - 0.05
-
-
-def test_without_labels_the_prior_decides():
-    points, _, _, accuracy = _sessions(1, MODESTY, 0, 0.0)
-    none = np.zeros(0)
-    assert expected_accuracy(points, none, none > 0) == pytest.approx(accuracy, abs=0.02)
-    assert expected_accuracy(points, none, none > 0, MODESTY - 1) < accuracy - 0.05
-
-
-@given(seeds, st.integers(1, 60))
-def test_a_label_more_that_is_right_never_lowers_the_estimate(seed, labels):
-    points, asked, right, _ = _sessions(seed, 0.5, labels, 0.5)
-    known = expected_accuracy(points, asked[1:], right[1:])
-    better = expected_accuracy(points, asked, np.append(True, right[1:]))
-    worse = expected_accuracy(points, asked, np.append(False, right[1:]))
-    assert worse <= known <= better
-    assert worse > 0
-    assert better < 1
-
-
-@given(seeds, st.integers(2, 12), st.integers(0, 40))
-def test_the_mean_confidence_is_the_expected_accuracy(seed, n_classes, labels):
-    rng = np.random.default_rng(seed)
-    pool = rng.dirichlet(np.full(n_classes, 0.7), size=200)
-    held_out = rng.dirichlet(np.full(n_classes, 0.7), size=labels)
-    codes = rng.integers(0, n_classes, labels)
-    fitted = Calibration.fit(pool, held_out, codes)
-    wanted = expected_accuracy(
-        pool.max(axis=1), held_out.max(axis=1), held_out.argmax(axis=1) == codes
-    )
-    found = fitted.apply(pool).max(axis=1)
-    assert found.mean() == pytest.approx(wanted, abs=1e-3)
-    assert found.max() <= 1 - FLOOR * (1 - wanted) * (1 - 1 / n_classes) + 1e-9
-
-
-def test_a_power_chosen_by_the_same_labels_makes_less_confident():
-    pool, _, held_out, codes = _distorted(6, 2.0)
-    plain = Calibration.fit(pool, held_out, codes)
-    assert Calibration.fit(pool, held_out, codes, linear_power=0.8).power < plain.power
+def test_classes_of_several_clusters_get_a_background():
+    rng = np.random.default_rng(5)
+    many = rng.dirichlet(np.full(10, 0.1), size=1_000)
+    flat = 0.5 * many + 0.05  # half of every row is shared by all clusters
+    grouped = flat.reshape(-1, 2, 5).sum(axis=2)
+    truth = np.array([rng.choice(10, p=row) for row in many]) // 5
+    fitted = Calibration.fit(grouped[100:], grouped[:100], truth[:100])
+    assert fitted.background == pytest.approx(0.25, abs=0.01)
+    nothing = np.zeros(900, dtype=bool)
+    before = measure(grouped[100:], truth[100:], nothing).error
+    assert measure(fitted.apply(grouped[100:]), truth[100:], nothing).error < before / 2
 
 
 def _distorted(seed: int, power: float, n: int = 4_000, m: int = 150):
@@ -190,7 +140,7 @@ def test_scores_need_not_be_normalised():
     scale = np.linspace(0.1, 3.0, len(held_out))[:, None]
     fitted = Calibration.fit(pool, held_out, codes)
     again = Calibration.fit(pool, scale * held_out, codes)
-    np.testing.assert_allclose(again.power, fitted.power)
+    np.testing.assert_allclose([again.power, again.floor], [fitted.power, fitted.floor])
 
 
 def test_evidence_needs_enough_labels_of_two_classes():

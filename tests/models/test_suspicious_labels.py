@@ -149,3 +149,18 @@ def test_a_class_that_the_walk_meets_everywhere_casts_less_doubt() -> None:
     labels = Labels.of({i: int(c) for i, c in enumerate(groups)}, 45, classes=[0, 1])
     _, trust = doubt(walk, labels)
     assert trust[40:].min() > 0.9
+
+
+def test_with_an_unknown_share_no_more_is_doubted_than_is_wrong():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(c, 0.5, (200, 2)) for c in (0.0, 3.0)])
+    graph = knn_graph(X, k=8)
+    for n_wrong in (0, 1, 2, 4):
+        wrong = set(range(0, 10 * n_wrong, 10))
+        labels = {i: (i < 200) != (i in wrong) for i in range(0, 400, 10)}
+        given = Labels.of(labels, 400)
+        doubted = set(given.nodes[suspicion(graph, given, noise=None) >= 0.5].tolist())
+        assert len(doubted) <= n_wrong
+        assert 2 * len(doubted & wrong) >= len(doubted)
+        if n_wrong in (1, 4):  # of two, each speaks for the other: 49% each
+            assert doubted & wrong

@@ -178,7 +178,13 @@ class Inside:
     """The app in this process: a test can look at its project."""
 
     def __init__(
-        self, opening: Opening, *, names: bool = False, wait: bool = True, token: str = TOKEN
+        self,
+        opening: Opening,
+        *,
+        names: bool = False,
+        wait: bool = True,
+        token: str = TOKEN,
+        root: str = "",
     ) -> None:
         self.opening = opening
         if wait and opening.project is None:
@@ -187,8 +193,8 @@ class Inside:
         self.listener.bind(("127.0.0.1", 0))
         port = self.listener.getsockname()[1]
         host = f"127.0.0.1:{port}"
-        self.address = f"http://{host}/?token={token}"
-        app = make_app(opening, Doors(token, frozenset({host}), port=port), names=names)
+        self.address = f"http://{host}{root}/?token={token}"
+        app = make_app(opening, Doors(token, frozenset({host}), port=port, root=root), names=names)
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         self.thread = threading.Thread(
             target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True
@@ -248,7 +254,7 @@ class Command:
         )
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if found := re.search(r"http://\S+", line):
+            if found := re.search(r"https?://\S+", line):
                 self.address = found.group()
                 return
         self.end(signal.SIGKILL)

@@ -181,6 +181,14 @@ class TestFolders:
         item = dict(zip(found.sources, found.ids, strict=True))
         assert item["d.png"] == f"{item['again.png']}-2"
 
+    def test_photographs_of_other_formats_are_named(self, photos):
+        before = len(read_catalogue(str(photos)))
+        (photos / "cat" / "IMG_1.HEIC").write_bytes(b"photo")
+        (photos / ".hidden.heic").write_bytes(b"photo")
+        found = read_catalogue(str(photos))
+        assert (len(found), found.total) == (before, before)
+        assert found.unreadable == (("cat/IMG_1.HEIC", "heic files are not read: save it as jpg"),)
+
     def test_nothing_but_bad_files(self, tmp_path):
         with pytest.raises(DataError, match="holds no images"):
             read_catalogue(str(tmp_path))

@@ -1,5 +1,10 @@
 """Out and in again: nothing lost, nothing invented, whatever the names."""
 
+import csv
+import io
+import json
+import re
+
 import pytest
 from crowds import answer, make_project
 from hypothesis import given, settings
@@ -28,6 +33,39 @@ def test_every_format_is_lossless(tmp_path_factory, given_labels):
         assert rows(other, None) == exported
         other.close()
     project.close()
+
+
+@given(st.text(st.sampled_from("'=+-@\t\r\n＝1.,eéa \""), max_size=6))
+def test_no_cell_is_a_formula_and_none_is_changed(text):
+    content = written([["item0", text, "left"]], "csv", ("id", "source", "label"))
+    (cell,) = (row["source"] for row in csv.DictReader(io.StringIO(content.decode(), newline="")))
+    number = re.fullmatch(r"[+-]?\d+([.,]\d+)?", cell, re.ASCII)
+    assert number or not cell.startswith(tuple("=+-@\t\r\n＝"))
+    assert read(content, "x.csv")[0]["source"] == text
+    exact = written([["item0", text, "left"]], "csv", ("id", "source", "label"), exact=True)
+    (cell,) = (row["source"] for row in csv.DictReader(io.StringIO(exact.decode(), newline="")))
+    assert cell == text
+
+
+@pytest.mark.parametrize(
+    ("label", "cell"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("-1", "-1"),
+        ("+0.5", "+0.5"),
+        ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
+        ("'tis", "'tis"),
+        ("''=x", "'''=x"),
+    ],
+)
+def test_formulas_in_csv_alone(project, label, cell):
+    project.record(Event("class", {"name": label}))
+    answer(project, "item0", label=label)
+    found = rows(project, None)
+    content = written(found, "csv").decode()
+    assert next(csv.DictReader(io.StringIO(content)))["label"] == cell
+    assert json.loads(written(found, "jsonl"))["label"] == label
 
 
 def test_rows_are_known_by_source_if_ids_differ(project):

@@ -644,7 +644,8 @@ def test_tab_reaches_every_control_and_shows_where_it_is(page, studio, screen):
         page.keyboard.press(SCREENS[screen])
         page.wait_for_selector(f"#{screen}[data-ready]")
     else:
-        page.locator("#settings summary").press("Enter")
+        page.locator("#settings > summary").press("Enter")
+        page.locator("#settings .advanced summary").press("Enter")
         page.wait_for_selector("#settings select")
     page.wait_for_timeout(300)
     wanted = set(page.evaluate(REACHABLE))

@@ -206,6 +206,10 @@ def test_a_password_for_those_who_come_from_elsewhere(command, visits, photos, f
     stranger = visits.context()
     for path in ("api/state", "api/export", f"api/items/{item}"):
         assert stranger.request.get(server.address + path).status == 403
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+    assert page.request.get(server.address + "api/state").status == 403
     visits.expect("status of 403")
 
 

@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import math
+import re
 
 import pytest
 from browser import KINDS, focused, opened, reads, saved, shown, until
 
+import poise
 from poise.studio import views
+from poise.studio.settings import WAYS
 
 # Grid -------------------------------------------------------------------------------------------
 
@@ -56,12 +59,20 @@ def test_a_grid_that_is_left_labels_nothing(page, studio):
     assert not studio.events("skip", "unsure")
 
 
+def open_advanced(page):
+    """Show all settings."""
+    page.locator("#settings > summary").press("Enter")
+    page.wait_for_selector("#settings .advanced")
+    if not page.locator("#settings select").is_visible():
+        page.locator("#settings .advanced summary").press("Enter")
+    page.wait_for_selector("#settings select")
+
+
 def test_a_grid_stays_open_when_news_come(page, studio):
     """A setting that was changed, an explanation that comes late: the tiles stay as they are."""
     studio.answer(page, 2)
     item = shown(page)
-    page.locator("#settings summary").press("Enter")
-    page.wait_for_selector("#settings select")
+    open_advanced(page)
     page.locator("#stage").click()
     page.keyboard.press("g")
     page.wait_for_selector(".tile")
@@ -115,8 +126,7 @@ def test_the_guess_has_a_number_once_labels_support_it(page, studio):
 
 def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     studio.answer(page, 2)
-    page.locator("#settings summary").press("Enter")
-    page.wait_for_selector("#settings select")
+    open_advanced(page)
     automatic = page.get_by_label("Choose the decay automatically")
     assert automatic.is_checked()
     automatic.press(" ")
@@ -137,12 +147,33 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     studio.answer(page, 2)
     page.reload()
     shown(page)
-    page.locator("#settings summary").press("Enter")
-    page.wait_for_selector("#settings select")
+    open_advanced(page)
     assert page.get_by_label("Acquisition").input_value() == "random"
     assert float(page.get_by_label("Decay tau").input_value()) == pytest.approx(math.log10(1e-2))
     page.get_by_label("Choose the decay automatically").press(" ")
     until(lambda: studio.project.state.settings["tau"] is None)
+
+
+def test_three_ways_of_asking_in_words_and_the_rest_behind_advanced(page, studio):
+    studio.answer(page, 2)
+    page.locator("#settings > summary").press("Enter")
+    page.wait_for_selector("#settings .ways")
+    assert page.locator("#settings [type=radio]").count() == len(WAYS) == 3
+    assert page.get_by_role("radio", name="Recommended").is_checked()
+    assert not page.locator("#settings select").is_visible()
+    for name, (acquisition, _) in reversed(WAYS.items()):
+        page.get_by_role("radio", name=re.compile(f"^{name}")).check()
+        until(lambda wanted=acquisition: studio.project.state.settings["acquisition"] == wanted)
+        saved(page)
+        shown(page)
+    assert not page.locator("#settings select").is_visible(), "what was closed stays closed"
+    page.locator("#settings .advanced summary").press("Enter")
+    offered = page.locator("#settings option").all_inner_texts()
+    assert offered == [f"{name}: {words}" for name, words in poise.acquisitions().items()]
+    page.get_by_label("Acquisition").select_option("random")
+    until(lambda: studio.project.state.settings["acquisition"] == "random")
+    page.wait_for_function("() => !document.querySelector('#settings .ways :checked')")
+    assert page.locator("#settings select").is_visible(), "what was open stays open"
 
 
 # Audit ------------------------------------------------------------------------------------------
@@ -437,7 +468,7 @@ def test_a_wrong_label_is_suspicious(page, studio):
     shown(page, item)
     studio.answer(page, 6)
     open_review(page)
-    assert show(page, "Suspicious first")[0] == item
+    assert show(page, "Suspicious")[0] == item
     page.wait_for_selector(f'.row[data-item="{item}"] .suspicion.high')
     page.locator("#review .list").focus()
     page.keyboard.press("ArrowDown")

@@ -7,9 +7,9 @@ from crowds import answer, asked, make_project, truth
 import poise
 from poise.active.stopping import Settled
 from poise.studio import predictions
-from poise.studio.asker import Setup
 from poise.studio.events import Event
 from poise.studio.predictions import UNSEEN, predict
+from poise.studio.setup import Setup
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from PIL import Image
 
 import poise
 from poise.data.embeddings import Images
+from poise.data.sources import read_items
 from poise.errors import DataError, InputError, UnknownNameError
 from poise.studio import preparing
 from poise.studio.catalogue import Catalogue, read_catalogue
@@ -296,3 +297,15 @@ def test_a_full_disk_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(preparing, "write_graph", full)
     with pytest.raises(DataError, match=r"Could not write .*graph.npz: No space left.*Free some"):
         prepared(vectors(), tmp_path)
+
+
+def test_poise_embed_gives_the_numbers_of_the_app(tmp_path):
+    """Of scans too, which are compared by principal components."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "scans").mkdir()
+    for i in range(30):
+        pixels = rng.integers(0, 255, (28, 28)).astype(np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "scans" / f"{i:02}.png")
+    features, _ = prepared(read_catalogue(str(tmp_path / "scans")), tmp_path / "p.poise")
+    assert read_about(tmp_path / "p.poise")["embedding"] == "pca"
+    np.testing.assert_array_equal(poise.embed(read_items(str(tmp_path / "scans"))), features)

@@ -1,8 +1,11 @@
 """What is said about how far a project is; no accuracy that was not measured."""
 
+import numpy as np
+
 from poise.active.accuracy import exact_interval
 from poise.active.stopping import Advice
 from poise.studio.events import Event
+from poise.studio.predictions import Predictions
 from poise.studio.progress import progress
 from poise.studio.state import fold
 
@@ -16,6 +19,12 @@ def answers(*pairs, via="question", changed=0.0):
         data = {"items": [item], "label": label, "via": via, "guess": guess, "confidence": 0.9}
         events.append(Event("label", data))
     return fold(Event(e.kind, e.data, seq=i) for i, e in enumerate(events, start=1))
+
+
+def predicted(advice):
+    """Predictions that say nothing but whether to go on."""
+    nothing = np.zeros(0)
+    return Predictions((), nothing, nothing, nothing, None, advice, 0.0)
 
 
 def test_no_accuracy_without_an_audit():
@@ -32,11 +41,11 @@ def test_advice_once_there_are_answers_enough():
     go_on, stop = Advice(False, "Keep labelling.", "why"), Advice(True, "You can stop.", "why")
     many, few = answers(*[("a", "a")] * 80), answers(*[("a", "a")] * 79)
     assert progress(many, None)["advice"] is None
-    assert progress(few, stop)["advice"] is None
-    assert progress(many, go_on)["advice"] == {
+    assert progress(few, predicted(stop))["advice"] is None
+    assert progress(many, predicted(go_on))["advice"] == {
         "stop": False,
         "words": "Keep labelling.",
         "reason": "why",
     }
-    found = progress(many, stop)["advice"]
+    found = progress(many, predicted(stop))["advice"]
     assert found["words"].startswith("You can stop. Export, or audit 20 random items")

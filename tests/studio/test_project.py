@@ -72,7 +72,7 @@ def test_the_reason_follows_from_the_scores(project, monkeypatch):
     def reason(learner):
         twin = learner.copy()
         twin.release(node)
-        return question.ask_about(twin, project.features, node).reason
+        return question.ask_about(twin, project.features, [node])[0].reason
 
     found = {}
     for name, (wavers, far) in {"decide": (2, 0), "explore": (0, 2), "confirm": (0, 0)}.items():

@@ -25,12 +25,13 @@ TOKEN = "the-token-of-this-test"
 
 
 @contextmanager
-def served(opening, password="", names=False):
+def served(opening, password="", names=False, **options):
     """The app over a real socket, to somebody who does not know the token."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    doors = Doors(TOKEN, frozenset({f"localhost:{port}", f"127.0.0.1:{port}"}), password, port)
+    hosts = frozenset({f"localhost:{port}", f"127.0.0.1:{port}"})
+    doors = Doors(TOKEN, hosts, password, port, **options)
     app = make_app(opening, doors, names=names)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

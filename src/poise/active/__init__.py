@@ -14,9 +14,9 @@ from poise.active.acquisition import (
 from poise.active.learner import Learner
 from poise.active.policies import Max, Policy, policies
 from poise.active.schedules import Constant, Geometric, Joined, Relative, Schedule, schedules
-from poise.active.session import Event
 from poise.active.simulate import Trace, simulate, simulate_many
 from poise.active.snapshot import Snapshot
+from poise.active.state import Event
 from poise.graph import kernels
 from poise.models import models
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poise.active.session import Question, State
+from poise.active.state import Question, State
 from poise.linalg.status import Floats
 from poise.models.harmonic import Columns
 

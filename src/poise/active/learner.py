@@ -1,9 +1,8 @@
 """The Learner: ask, tell, and everything a person may want to take back."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,31 +13,36 @@ from poise.active import saved
 from poise.active.acquisition import Acquisition, as_acquisition, usual_tau
 from poise.active.beliefs import Beliefs, merge
 from poise.active.certificate import TAUS, Certificate, exploration_certificate
-from poise.active.memories import Memories
+from poise.active.decision import guess_at, nodes_by, values_of
+from poise.active.graphs import check_graph, check_grown
+from poise.active.kept import Kept
+from poise.active.moment import at_one_moment
+from poise.active.new_points import class_table, predict_points
 from poise.active.policies import Policy, as_policy
 from poise.active.schedules import Schedule, as_schedule
-from poise.active.session import Event, Question, Session, unexpected
+from poise.active.session import Session
 from poise.active.snapshot import Snapshot
+from poise.active.state import Event, Question, State, unexpected
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.checks import decay, whole_number
-from poise.errors import GraphError, InputError, LabelError, PoolExhausted, WrongGraphError
+from poise.errors import LabelError, PoolExhausted
 from poise.graph import Graph
+from poise.linalg.breakdown import named_breakdown
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
 from poise.models.combined import combine, held_out_combined, linear_power
 from poise.models.components import reached
-from poise.models.harmonic import Columns, Model, Problem, solve_problems
+from poise.models.harmonic import Columns, Model, Problem
 from poise.models.held_out import MOST, held_out_scores, spread_evenly
 from poise.models.labels import Label, Labels
-from poise.models.poisson_weights import SHIFT, poisson_weights
-from poise.models.result import ScoreResult, normalise_scores
+from poise.models.poisson_weights import SHIFT, check_shift
+from poise.models.result import ScoreResult
 from poise.registry import known_name
 
 PREDICTORS = ("auto", "balanced", "pwll")
-#: Solved problems kept: the open questions', the labels', the predicting model's, and that after
-#: a skip.
-KEPT = 4
+#: Decisions that are made in vain because answers came meanwhile, before answers have to wait.
+PATIENCE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,9 @@ class Prediction:
 
 class Learner:
     """Asks for the labels worth having and knows the rest.
+
+    May be used by several threads: no question is given out twice, whatever is read belongs to one
+    moment, and answers do not wait for solves. What raises an error changes nothing.
 
     Parameters
     ----------
@@ -114,11 +121,7 @@ class Learner:
         anticipate: bool = True,
         classes: Iterable[Any] = (),
     ) -> None:
-        if not isinstance(graph, Graph):
-            raise GraphError(
-                f"graph is a {type(graph).__name__}: make a Graph with poise.knn_graph(X, k=20) "
-                "or poise.Graph.from_weights(W)"
-            )
+        check_graph(graph)
         self.graph = graph
         self.acquisition: Acquisition = as_acquisition(acquisition)
         self.policy: Policy = as_policy(policy)
@@ -126,25 +129,26 @@ class Learner:
         self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
         known_name("predictor", predictor, PREDICTORS)
         self.predictor = predictor
+        if shift is not None:
+            check_shift(shift)
         self.shift = shift
         self.seeding: Acquisition | None = None if seeding is None else as_acquisition(seeding)
         self.n_seeding = whole_number(n_seeding, "n_seeding", 1)
         self.seed = whole_number(seed, "seed", 0)
         self.anticipate = bool(anticipate)
-        self._session = Session(graph.n_nodes, labels or {}, classes, anticipate=self.anticipate)
-        self._solving = threading.RLock()
-        self._forget()
-
-    def _forget(self) -> None:
-        """Start with nothing computed; what a copy shares is left to it."""
-        self._solved: OrderedDict[Problem, Columns] = OrderedDict()
-        self._merged: tuple[tuple[int, Question], Beliefs] | None = None
-        self._predicted: tuple[tuple[int, str], ScoreResult] | None = None
-        self._calibrated: tuple[tuple[int, str], Calibration] | None = None
-        self._power: tuple[int, float] | None = None
         #: Labels that are held out one by one at most: each is a column of n numbers.
         self.most_held_out = MOST
-        self._memories = Memories()
+        given = {} if labels is None else labels
+        self._session = Session(graph.n_nodes, given, classes, anticipate=self.anticipate)
+        self._start_threads()
+
+    def _start_threads(self) -> None:
+        """Locks, and nothing computed yet. Who needs both locks takes `_kept.solving` first."""
+        self._kept = Kept()
+        #: Held for the moment of a change; never while something is solved, but see `_open`.
+        self._changing = threading.RLock()
+        #: Whether this is a twin that one call works with, see `_still`.
+        self._private = False
 
     # What a person does ---------------------------------------------------------------------
 
@@ -155,15 +159,21 @@ class Learner:
         a policy for batches chooses all at once.
         """
         wanted = whole_number(k, "k", 1)
+        return np.array(self._open(lambda twin: twin._ask(wanted)), dtype=np.int64)
+
+    def _ask(self, wanted: int) -> list[int]:
         at_once = wanted if getattr(self.policy, "batch", False) else 1
         nodes: list[int] = []
         while len(nodes) < wanted:
             snapshot = self.snapshot()
             if not snapshot.candidates.any():
                 break
-            for node in self._choose(snapshot, min(at_once, wanted - len(nodes))):
-                self._session.ask(int(node), self._guess(snapshot, int(node)))
-                nodes.append(int(node))
+            values = values_of(self._chooser(), snapshot)
+            rng = np.random.default_rng([self.seed, self._session.state.n_asked, 1])
+            wanted_now = min(at_once, wanted - len(nodes))
+            for node in nodes_by(self.policy, values, snapshot, wanted_now, rng):
+                self._session.ask(node, guess_at(snapshot, node))
+                nodes.append(node)
         if not nodes:
             state = self._session.state
             raise PoolExhausted(
@@ -171,51 +181,104 @@ class Learner:
                 f"are labelled, {len(state.pending)} pending and {len(state.excluded)} excluded; "
                 "answer or release some"
             )
-        return np.array(nodes, dtype=np.int64)
+        return nodes
 
     def pend(self, nodes: Any) -> None:
-        """Open questions that were chosen elsewhere, as if `ask` had chosen them."""
-        for node in self._session.askable(nodes):
+        """Open questions that were chosen elsewhere, as if `ask` had chosen them; all or none."""
+        self._open(lambda twin: twin._pend(nodes))
+
+    def _pend(self, nodes: Any) -> list[int]:
+        names = self._session.askable(nodes)
+        for node in names:
             snapshot = self.snapshot()
             if len(snapshot.labels) and getattr(self._chooser(), "uses_scores", True):
                 _ = snapshot.scores
-            self._session.ask(node, self._guess(snapshot, node))
+            self._session.ask(node, guess_at(snapshot, node))
+        return names
+
+    def _open(self, choose: "Callable[[Learner], list[int]]") -> list[int]:
+        """Open the questions that a twin chooses: all of them or, after an error, none.
+
+        A choice is made again if something changed meanwhile. If that keeps happening, changes
+        wait for the choice.
+        """
+        with self._kept.solving:  # one choice at a time: nobody gets what somebody else got
+            for attempt in range(PATIENCE + 1):
+                with self._changing if attempt == PATIENCE else nullcontext():
+                    twin = self._still()
+                    before = twin._session.state
+                    nodes = choose(twin)
+                    with self._changing:
+                        if self._session.state is before:
+                            self._session = twin._session
+                            break
+            return nodes
+
+    def _still(self) -> "Learner":
+        """A twin at this moment, for one call that nobody disturbs; what it computes is kept."""
+        return self if self._private else self._twin(private=True)
+
+    def _twin(self, *, private: bool) -> "Learner":
+        twin = object.__new__(type(self))
+        with self._changing:
+            vars(twin).update(vars(self))
+            twin._session = self._session.copy()
+        twin._private = private
+        return twin
 
     def copy(self) -> "Learner":
         """A learner at the same place, which goes its own way; what is solved is shared.
 
-        To look at what would follow from an answer. Not to be used by two threads at once.
+        To look at what would follow from an answer.
         """
-        twin = copy(self)
-        twin._session = self._session.copy()
+        twin = self._twin(private=False)
+        twin._kept, twin._changing = twin._kept.copy(), threading.RLock()
         return twin
+
+    __copy__ = copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without locks and solutions, which are made again."""
+        shared = ("_kept", "_changing", "_private")
+        with self._changing:
+            return {name: value for name, value in vars(self).items() if name not in shared}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start_threads()
 
     def tell(self, nodes: Any, labels: Any) -> None:
         """Answer: ``tell(i, "cat")`` or ``tell([i, j], ["cat", "dog"])``; asked or not.
 
         Never solves anything: the work is done by `prepare`, or by the next `ask` or reading.
         """
-        self._session.tell(nodes, labels)
+        with self._changing:
+            self._session.tell(nodes, labels)
 
     def relabel(self, nodes: Any, labels: Any) -> None:
         """Change earlier answers."""
-        self._session.relabel(nodes, labels)
+        with self._changing:
+            self._session.relabel(nodes, labels)
 
     def skip(self, nodes: Any) -> None:
         """Postpone nodes: asked again after 20 more answers, or when nothing else is left."""
-        self._session.set_aside("skip", nodes)
+        with self._changing:
+            self._session.set_aside("skip", nodes)
 
     def exclude(self, nodes: Any) -> None:
         """Never ask these nodes."""
-        self._session.set_aside("exclude", nodes)
+        with self._changing:
+            self._session.set_aside("exclude", nodes)
 
     def release(self, nodes: Any) -> None:
         """Give pending, skipped or excluded nodes back to the pool."""
-        self._session.set_aside("release", nodes)
+        with self._changing:
+            self._session.set_aside("release", nodes)
 
     def undo(self) -> Event:
         """Take back the last tell, relabel, skip, exclude or release, and say which it was."""
-        return self._session.undo()
+        with self._changing:
+            return self._session.undo()
 
     def grow(self, graph: Graph) -> None:
         """Go on with a graph that has more nodes, usually ``learner.graph.extend(X_new)``.
@@ -230,17 +293,17 @@ class Learner:
         WrongGraphError
             If `graph` has fewer nodes, or features that differ from those so far.
         """
-        _check_grown(self.graph, graph)
-        with self._solving:  # a solve under way is for the old graph
-            self.graph = graph
+        with self._kept.solving, self._changing:  # a solve under way is for the old graph
+            check_grown(self.graph, graph)
             self._session.grow(graph.n_nodes)
-            self._forget()
+            self.graph, self._kept = graph, Kept(self._kept.solving)
 
     def prepare(self) -> None:
         """Solve now what the next `ask` or `tell` needs, for example in a background thread."""
-        with self._solving:
-            self._solve(self.open_problems())
-            self._memory()
+        with self._kept.solving:
+            now = self._still()
+            now._kept.solve(now.graph, now.open_problems())
+            now._memory(now._session.state)
 
     # What is known --------------------------------------------------------------------------
 
@@ -267,26 +330,53 @@ class Learner:
         return self._session.state.n_answers
 
     @property
+    @at_one_moment
     def scores(self) -> Floats:
         """(n, C) scores of the labels alone, in the model that decides."""
         return self._labelled_result(self._deciding(0)).scores
 
     @property
+    @at_one_moment
     def norms(self) -> Floats:
         """(n,) norms of `scores`."""
         return self._labelled_result(self._deciding(0)).norms
 
     @property
+    @at_one_moment
     def predictions(self) -> npt.NDArray[Any]:
         """(n,) class of every node, in the model that predicts."""
         result = self.result
         if not len(self._session.state.labels):
             raise LabelError("nothing is labelled yet: there is no class to predict")
-        kinds = {type(name) for name in result.classes}
-        table = np.array(result.classes, dtype=None if len(kinds) == 1 else object)
-        return np.asarray(table[result.codes])
+        return class_table(result.classes)[result.codes]
+
+    @at_one_moment
+    def predict(self, X_new: Any, *, return_reached: bool = False) -> Any:
+        """Classes of new points, which are not added: what ``poise predict`` says of them.
+
+        Parameters
+        ----------
+        X_new : array-like or sparse, shape (m, d)
+            In the features of the graph.
+        return_reached : bool
+            Also say which points the labels speak about. The others get the most frequent class:
+            they lie far from all nodes, or are most like nodes that no label reaches.
+
+        Returns
+        -------
+        (m,) array of classes, with `return_reached` also the (m,) mask
+
+        Raises
+        ------
+        GraphError
+            If the graph holds no features, or it is not known how it was made.
+        """
+        found = predict_points(self, X_new)
+        classes = class_table(self.classes)[found.codes]
+        return (classes, found.reached) if return_reached else classes
 
     @property
+    @at_one_moment
     def probabilities(self) -> Floats:
         """(n, C) calibrated class probabilities of every node, in the model that predicts.
 
@@ -298,29 +388,36 @@ class Learner:
         return self.calibration.apply(result.probabilities, keep=known)
 
     @property
+    @at_one_moment
     def calibration(self) -> Calibration:
         """What makes probabilities of the scores, fitted to labels left out one at a time."""
+        with self._kept.solving:  # one thread computes it, the others find it
+            return self._calibration()
+
+    def _calibration(self) -> Calibration:
         labels, result = self._labels(), self.result
         if len(labels.classes) < 2:
             return Calibration(1.0)
-        version = self._session.version, self.predictor
-        if self._calibrated is None or self._calibrated[0] != version:
-            power = 0.0
+        state, kept = self._session.state, self._kept.calibrated
+        if kept is None or kept[0] is not state or kept[1] != self.predictor:
             if self._predicts_by() == "auto":
-                chosen, power = np.arange(len(labels)), self._linear_power(labels)
+                chosen = np.arange(len(labels))
                 held_out = held_out_combined(
-                    self.graph, labels, self._predicting(), power, self.most_held_out
+                    self.graph,
+                    labels,
+                    self._predicting(),
+                    self._linear_power(labels),
+                    self.most_held_out,
                 )
             else:
                 chosen, held_out = self._held_out(labels)
             rest = result.reached.copy()
             rest[labels.nodes] = False
-            fitted = Calibration.fit(
-                result.probabilities[rest], held_out, labels.codes[chosen], linear_power=power
-            )
-            self._calibrated = version, fitted
-        return self._calibrated[1]
+            fitted = Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
+            kept = self._kept.calibrated = state, self.predictor, fitted
+        return kept[2]
 
+    @at_one_moment
     def advice(self) -> Advice:
         """Whether more labels are worth it: one sentence, and its reason.
 
@@ -342,38 +439,45 @@ class Learner:
         before = np.zeros(self.graph.n_nodes, dtype=np.int64)
         if half:
             question = early.problem(self._predicting())
-            scores = merge(self._columns(question.problem), question, early).scores
+            scores = merge(self._kept.columns(self.graph, question.problem), question, early).scores
             before = np.argmax(scores, axis=1)
         now = self._labelled_result(self._predicting())
         nodes = np.array(answered, dtype=np.int64)
         return advise([checkpoint(now.probabilities, before, before, surprising, nodes)])
 
     @property
+    @at_one_moment
     def reached(self) -> Bools:
         """(n,) mask of the nodes that some label speaks about."""
         return reached(self.graph, np.array(list(self._session.state.labels), dtype=np.int64))
 
     @property
+    @at_one_moment
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, with all that follows."""
-        version = self._session.version, self.predictor
-        if self._predicted is None or self._predicted[0] != version:
+        with self._kept.solving:
+            return self._result()
+
+    def _result(self) -> ScoreResult:
+        state, kept = self._session.state, self._kept.predicted
+        if kept is None or kept[0] is not state or kept[1] != self.predictor:
             found = self._labelled_result(self._predicting())
             if self._predicts_by() != "pwll":
                 found = balanced(found)
             if self._predicts_by() == "auto" and len(self._session.state.labels):
                 labels = self._labels()
                 found = combine(self.graph, labels, found, self._linear_power(labels))
-            self._predicted = version, found
-        return self._predicted[1]
+            kept = self._kept.predicted = state, self.predictor, found
+        return kept[2]
 
     def _linear_power(self, labels: Labels) -> float:
         """How much the linear model of the features counts; found once for each state."""
-        if self._power is None or self._power[0] != self._session.version:
+        state, kept = self._session.state, self._kept.power
+        if kept is None or kept[0] is not state:
             chosen, held_out = self._held_out(labels)
             found = linear_power(self.graph.features, labels, held_out, chosen)
-            self._power = self._session.version, found
-        return self._power[1]
+            kept = self._kept.power = state, found
+        return kept[1]
 
     def _held_out(self, labels: Labels) -> tuple[Ints, Floats]:
         """Positions of some labels, and what PWLL says of each without it."""
@@ -391,11 +495,12 @@ class Learner:
         return "pwll" if self.predict_tau is None else self.predictor
 
     @property
+    @at_one_moment
     def values(self) -> Floats:
         """(n,) what the acquisition function says of every node now: NaN where none is asked."""
-        snapshot = self.snapshot()
-        return self._values(snapshot)
+        return values_of(self._chooser(), self.snapshot())
 
+    @at_one_moment
     def certificate(
         self,
         radius: float,
@@ -417,6 +522,7 @@ class Learner:
 
     # Saving ---------------------------------------------------------------------------------
 
+    @at_one_moment
     def to_json(self) -> str:
         """The whole session, undo included, with the graph's fingerprint; no arrays."""
         return saved.dump(self._settings(), self._session)
@@ -475,6 +581,7 @@ class Learner:
         state = self._session.state
         return state.problem(self._deciding(len(state.pending)))
 
+    @at_one_moment
     def prediction(self, model: Model | None = None) -> Prediction:
         """What the labels alone say now, in the model that predicts or another, not solved yet.
 
@@ -492,6 +599,7 @@ class Learner:
 
         return Prediction(question.problem, finish)
 
+    @at_one_moment
     def open_problems(self) -> list[Problem]:
         """Problems not solved yet that the next decision needs.
 
@@ -501,65 +609,24 @@ class Learner:
         if not getattr(self._chooser(), "uses_scores", True):
             return []
         problem = self._open_question().problem
-        return [problem] if problem.sources and problem not in self._solved else []
+        return [problem] if problem.sources and problem not in self._kept.solved else []
 
     def supply(self, problems: Sequence[Problem], columns: Sequence[Columns]) -> None:
         """Accept solutions of problems that `open_problems` named."""
-        for problem, solution in zip(problems, columns, strict=True):
-            if len(solution.values) != self.graph.n_nodes:
-                continue  # of the graph before it grew
-            self._solved[problem] = solution
-            while len(self._solved) > KEPT:
-                self._solved.popitem(last=False)
+        self._kept.supply(self.graph, problems, columns)
 
-    def _solve(self, problems: Sequence[Problem]) -> None:
-        if problems:
-            self.supply(problems, solve_problems(self.graph, problems, self._solved))
-
-    def _columns(self, problem: Problem) -> Columns:
-        if not problem.sources:
-            n = self.graph.n_nodes
-            return Columns(np.zeros((n, 0)), np.full(n, problem.shift or 1.0))
-        with self._solving:  # if a background thread is at it, wait for its solution
-            if problem not in self._solved:
-                self._solve([problem])
-            self._solved.move_to_end(problem)
-            return self._solved[problem]
-
-    def _beliefs(self, question: Question) -> Beliefs:
+    def _beliefs(self, question: Question, state: State) -> Beliefs:
         # The values, the choice and the guess read the same columns: merged once.
-        key = (self._session.version, question)
-        if self._merged is None or self._merged[0] != key:
-            beliefs = merge(self._columns(question.problem), question, self._session.state)
-            self._merged = key, beliefs
-        return self._merged[1]
+        kept = self._kept.merged
+        if kept is None or kept[0] is not state or kept[1] != question:
+            beliefs = merge(self._kept.columns(self.graph, question.problem), question, state)
+            kept = self._kept.merged = state, question, beliefs
+        return kept[2]
 
-    def _weights(self, question: Question) -> Floats:
-        """Poisson weights alone, from a solution for the same nodes if there is one."""
-        wanted = question.problem
-        shift = SHIFT if wanted.shift is None else wanted.shift
-        for problem, solution in self._solved.items():
-            if (problem.constrained, problem.shift, problem.relative, problem.rtol) == (
-                wanted.constrained,
-                shift,
-                wanted.relative,
-                wanted.rtol,
-            ):
-                return solution.weights
-        weights = poisson_weights(
-            self.graph,
-            [np.array(wanted.constrained, dtype=np.int64)],
-            shift=shift,
-            relative=wanted.relative,
-            rtol=wanted.rtol,
-        )
-        return np.asarray(weights[:, 0])
-
-    def _memory(self) -> Any:
+    def _memory(self, state: State) -> Any:
         """What the acquisition function remembers, rebuilt as far as it must be."""
-        state = self._session.state
-        with self._solving:
-            return self._memories.after(
+        with self._kept.solving, named_breakdown():
+            return self._kept.memories.after(
                 self._chooser(), self.graph, tuple(state.constrained), state.n_given, self.seed
             )
 
@@ -569,8 +636,9 @@ class Learner:
 
     def _labelled_result(self, model: Model) -> ScoreResult:
         prediction = self.prediction(model)
-        return prediction.finish(self._columns(prediction.problem))
+        return prediction.finish(self._kept.columns(self.graph, prediction.problem))
 
+    @at_one_moment
     def snapshot(self) -> Snapshot:
         """What an acquisition function sees now; nothing is solved before it is read."""
         state = self._session.state
@@ -584,65 +652,14 @@ class Learner:
             tau=question.problem.tau,
             n_answers=state.n_answers,
             rng=np.random.default_rng([self.seed, state.n_asked, 0]),
-            compute=lambda: self._beliefs(question),
-            compute_weights=lambda: self._weights(question),
-            recall=self._memory,
+            compute=lambda: self._beliefs(question, state),
+            compute_weights=lambda: self._kept.weights(self.graph, question.problem),
+            recall=lambda: self._memory(state),
         )
-
-    def _values(self, snapshot: Snapshot) -> Floats:
-        values = np.asarray(self._chooser()(snapshot), dtype=np.float64)
-        if values.shape != (self.graph.n_nodes,):
-            raise InputError(
-                f"the acquisition function returned shape {values.shape}: expected one value per "
-                f"node, ({self.graph.n_nodes},)"
-            )
-        return np.where(snapshot.candidates, values, np.nan)
-
-    def _choose(self, snapshot: Snapshot, k: int) -> Ints:
-        values = self._values(snapshot)
-        if np.isnan(values).all():
-            raise InputError("the acquisition function gave NaN for every candidate")
-        rng = np.random.default_rng([self.seed, self._session.state.n_asked, 1])
-        chosen = np.asarray(self.policy(values, snapshot, k, rng), dtype=np.int64)
-        distinct = len(set(chosen.tolist())) == len(chosen)
-        if not 1 <= len(chosen) <= k or not distinct or not snapshot.candidates[chosen].all():
-            raise InputError(
-                f"the policy chose {chosen.tolist()}: expected 1 to {k} different candidates"
-            )
-        return chosen
-
-    def _guess(self, snapshot: Snapshot, node: int) -> tuple[float, ...]:
-        """Class probabilities at a node about to be asked, if the decision looked at scores."""
-        if not snapshot.looked_at_scores:
-            return ()
-        shares = self._session.state.class_shares()
-        row = normalise_scores(snapshot.scores[[node]], np.ones(1, dtype=bool), shares)
-        return tuple(float(p) for p in row[0])
 
     def __repr__(self) -> str:
         state = self._session.state
         return (
             f"Learner({self.graph.n_nodes} nodes, {len(state.labels)} labelled in "
             f"{len(state.classes)} classes, {len(state.pending)} pending, {self.acquisition!r})"
-        )
-
-
-def _check_grown(old: Graph, new: Graph) -> None:
-    """Refuse a graph whose first nodes are seen not to be those of `old`."""
-    if not isinstance(new, Graph):
-        raise GraphError(
-            f"graph is a {type(new).__name__}: give a Graph, e.g. learner.graph.extend(X_new)"
-        )
-    if new.n_nodes < old.n_nodes:
-        raise WrongGraphError(
-            f"the graph has {new.n_nodes} nodes and the one so far {old.n_nodes}: nodes are added, "
-            "never removed; for a graph without some nodes make a new Learner with the labels"
-        )
-    if old.features is None or new.features is None or old.features is new.features:
-        return
-    first: Any = new.features[: old.n_nodes]
-    if first.shape != old.features.shape or (first != old.features).sum():
-        raise WrongGraphError(
-            f"the graph's first {old.n_nodes} nodes have other features than those so far: new "
-            "nodes come after the old ones, as in learner.graph.extend(X_new)"
         )

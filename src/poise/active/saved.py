@@ -7,7 +7,8 @@ from typing import Any
 from poise.active.acquisition.registry import acquisitions
 from poise.active.policies import policies
 from poise.active.schedules import schedules
-from poise.active.session import Event, Session
+from poise.active.session import Session
+from poise.active.state import Event
 from poise.errors import InputError, PoiseError, WrongGraphError
 from poise.graph import Graph
 from poise.registry import Registry
@@ -94,7 +95,8 @@ def load(
 def _replay(session: Session, event: Event) -> None:
     match event.kind:
         case "ask":
-            session.ask(event.nodes[0], event.guess)
+            (node,) = session.numbers(event.nodes)
+            session.ask(node, event.guess)
         case "tell":
             session.tell(event.nodes, event.labels)
         case "relabel":

@@ -6,196 +6,16 @@ one that a person caused, and a saved session is the list itself. Nothing here c
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
+from poise.active.state import SKIP_ANSWERS, Event, State
 from poise.errors import InputError, LabelError, NodeIndexError
-from poise.linalg.status import Bools, Floats
-from poise.models.harmonic import Model, Problem
 from poise.models.labels import Label, as_label, as_node, check_classes
 
-Kind = Literal["ask", "tell", "relabel", "skip", "exclude", "release"]
-#: A skipped node may be asked again after this many further answers.
-SKIP_ANSWERS = 20
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened.
-
-    Attributes
-    ----------
-    kind : what happened
-    nodes : to which nodes
-    labels : with "tell" and "relabel", the class of each node
-    guess : with "ask", the model's class probabilities at the node at that moment, in the order
-        of the classes then known; empty if the acquisition function used no scores
-    """
-
-    kind: Kind
-    nodes: tuple[int, ...]
-    labels: tuple[Label, ...] = ()
-    guess: tuple[float, ...] = ()
-
-
-@dataclass
-class State:
-    """Where a session stands after some events.
-
-    Attributes
-    ----------
-    labels : node -> class, in the order of the answers
-    classes : all classes so far; a new one is added at the end, so columns never move
-    pending : node asked and not answered -> guessed probabilities
-    own : nodes that have a column of their own: those pending when the set of constrained nodes
-        last changed. An answered one stays until the next change, so that its answer is an
-        addition of columns, not a solve, and comes out the same whether or not it was prepared.
-    anticipate : False leaves no answered node a column of its own
-    own_before : the same for the labelled nodes alone, while questions are open
-    skipped : node -> number of answers at which it may be asked again
-    excluded : nodes never asked
-    constrained : labelled and pending nodes, in the order in which they became so
-    n_given : labels given at the start
-    n_asked : questions so far, the counter of the random streams
-    """
-
-    n_nodes: int
-    anticipate: bool = True
-    labels: dict[int, Label] = field(default_factory=dict)
-    classes: dict[Label, int] = field(default_factory=dict)
-    pending: dict[int, tuple[float, ...]] = field(default_factory=dict)
-    own: tuple[int, ...] = ()
-    own_before: tuple[int, ...] = ()
-    skipped: dict[int, int] = field(default_factory=dict)
-    excluded: dict[int, None] = field(default_factory=dict)
-    constrained: dict[int, None] = field(default_factory=dict)
-    n_given: int = 0
-    n_asked: int = 0
-
-    @property
-    def n_answers(self) -> int:
-        return len(self.labels) - self.n_given
-
-    def candidates(self) -> Bools:
-        """(n,) mask of the nodes that may be asked; skipped ones only when nothing else is left."""
-        allowed = np.ones(self.n_nodes, dtype=bool)
-        for group in (self.labels, self.pending, self.excluded):
-            allowed[list(group)] = False
-        postponed = [node for node, until in self.skipped.items() if until > self.n_answers]
-        now = allowed.copy()
-        now[postponed] = False
-        return now if now.any() else allowed
-
-    def copy(self) -> "State":
-        """The same state, which can be changed without changing this one."""
-        return replace(
-            self,
-            labels=dict(self.labels),
-            classes=dict(self.classes),
-            pending=dict(self.pending),
-            skipped=dict(self.skipped),
-            excluded=dict(self.excluded),
-            constrained=dict(self.constrained),
-        )
-
-    def class_shares(self) -> Floats:
-        """(C,) share of each class among the labels; zeros where there are none."""
-        codes = [self.classes[label] for label in self.labels.values()]
-        counts = np.bincount(np.array(codes, dtype=np.int64), minlength=len(self.classes))
-        return np.asarray(counts / max(len(codes), 1))
-
-    def apply(self, event: Event) -> None:
-        """Move on by one event that has been checked."""
-        before = tuple(self.constrained)
-        match event.kind:
-            case "ask":
-                if not self.pending:
-                    self.own_before = self.own
-                self.pending[event.nodes[0]] = event.guess
-                self.n_asked += 1
-            case "tell" | "relabel":
-                for node, label in zip(event.nodes, event.labels, strict=True):
-                    self.labels[node] = label
-                    self.classes.setdefault(label, len(self.classes))
-                    self.pending.pop(node, None)
-                    self.skipped.pop(node, None)
-                self.own_before = ()
-            case "skip":
-                for node in event.nodes:
-                    self.pending.pop(node, None)
-                    self.skipped[node] = self.n_answers + SKIP_ANSWERS
-            case "exclude":
-                for node in event.nodes:
-                    self.pending.pop(node, None)
-                    self.excluded[node] = None
-            case "release":
-                for node in event.nodes:
-                    self.pending.pop(node, None)
-                    self.skipped.pop(node, None)
-                    self.excluded.pop(node, None)
-        held = self.labels.keys() | self.pending.keys()
-        self.constrained = dict.fromkeys(n for n in (*before, *event.nodes) if n in held)
-        if not self.anticipate or tuple(self.constrained) != before:
-            self.own = tuple(self.pending)
-
-    def problem(self, model: Model, *, with_pending: bool = True) -> "Question":
-        """The columns to solve for: one per class, one per node that has its own.
-
-        Without `anticipate` nobody waits for an answer, and open questions need no columns of
-        their own: their guesses are heights in the columns of the classes, and one more column
-        stands for how uncertain they are.
-        """
-        if not self.pending:
-            with_pending = True  # the same nodes either way: solve one problem, not two
-        own = self.own if with_pending else self.own_before
-        expected = with_pending and bool(self.pending) and not self.anticipate
-        alone = set(own)
-        members: dict[int, dict[int, float]] = {}
-        for node, label in self.labels.items():
-            if node not in alone:
-                members.setdefault(self.classes[label], {})[node] = 1.0
-        if not expected:
-            codes = sorted(members)
-            sources = [tuple(sorted(members[code])) for code in codes] + [(node,) for node in own]
-            return Question(model.problem(tuple(sources)), tuple(codes), own)
-        doubt: dict[int, float] = {}
-        for node in self.pending:
-            guess = self.guess(node)
-            for code in np.flatnonzero(guess):
-                members.setdefault(int(code), {})[node] = float(guess[code])
-            doubt[node] = max(1.0 - float(guess @ guess), 0.0) ** 0.5
-        codes = sorted(members)
-        columns = [dict(sorted(members[code].items())) for code in codes] + [doubt]
-        problem = model.problem(
-            tuple(tuple(column) for column in columns),
-            tuple(tuple(column.values()) for column in columns),
-        )
-        return Question(problem, tuple(codes), (), expected=True)
-
-    def guess(self, node: int) -> Floats:
-        """(C,) probabilities of the classes at an open question.
-
-        The shares of the classes among the labels where nothing was guessed.
-        """
-        guess = np.zeros(len(self.classes))
-        guess[: len(self.pending[node])] = self.pending[node]
-        return guess if self.pending[node] else self.class_shares()
-
-
-@dataclass(frozen=True)
-class Question:
-    """A `Problem` and what its columns stand for.
-
-    First the classes, then the single nodes; or, if `expected`, the classes in expectation and
-    one column for how uncertain the open questions are.
-    """
-
-    problem: Problem
-    codes: tuple[int, ...]
-    own: tuple[int, ...]
-    expected: bool = False
+__all__ = ["SKIP_ANSWERS", "Session"]
 
 
 class Session:
@@ -210,24 +30,23 @@ class Session:
         anticipate: bool = True,
     ) -> None:
         self.n_nodes, self.anticipate = n_nodes, anticipate
-        self.given = {as_node(i, n_nodes): as_label(c) for i, c in given.items()}
-        self.known = tuple(map(as_label, classes))
+        self.given = _as_given(given, n_nodes)
+        self.known = _as_known(classes)
         check_classes([*self.known, *self.given.values()])
         self.events: list[Event] = []
+        #: Replaced at every change, never changed itself.
         self.state = self._replay()
-        #: Grows with every change of the state.
-        self.version = 0
 
     def copy(self) -> "Session":
         """The same session, which goes its own way from here."""
         twin = copy(self)
-        twin.events, twin.state = list(self.events), self.state.copy()
+        twin.events = list(self.events)
         return twin
 
     def grow(self, n_nodes: int) -> None:
         """Go on with more nodes, which are numbered after the old ones."""
-        self.n_nodes = self.state.n_nodes = n_nodes
-        self.version += 1
+        self.n_nodes = n_nodes
+        self.state = replace(self.state, n_nodes=n_nodes)
 
     def _replay(self) -> State:
         state = State(
@@ -244,23 +63,28 @@ class Session:
         return state
 
     def _add(self, event: Event) -> None:
-        self.state.apply(event)
+        state = self.state.copy()
+        state.apply(event)
         self.events.append(event)
-        self.version += 1
+        self.state = state
 
     def ask(self, node: int, guess: tuple[float, ...]) -> None:
-        self._add(Event("ask", (node,), guess=guess))
+        """Open a question; of the guess, what is said of classes that exist counts."""
+        self._add(Event("ask", (node,), guess=_fitted(guess, len(self.state.classes))))
+
+    def numbers(self, nodes: Any) -> list[int]:
+        """Nodes as their numbers, each once."""
+        return list(dict.fromkeys(as_node(node, self.n_nodes) for node in _sequence(nodes)))
 
     def askable(self, nodes: Any) -> list[int]:
         """Nodes that a question can be put about, each once."""
-        names = [as_node(i, self.n_nodes) for i in _sequence(nodes)]
-        state = self.state
+        names, state = self.numbers(nodes), self.state
         for node in names:
             if node in state.labels or node in state.pending or node in state.excluded:
                 raise NodeIndexError(
                     f"node {node} is labelled, pending or excluded: it cannot be asked about"
                 )
-        return list(dict.fromkeys(names))
+        return names
 
     def tell(self, nodes: Any, labels: Any) -> None:
         """Record answers, all or none. The same answer again changes nothing."""
@@ -294,8 +118,7 @@ class Session:
 
     def set_aside(self, kind: Literal["skip", "exclude", "release"], nodes: Any) -> None:
         """Skip, exclude or release nodes; a labelled one cannot be."""
-        names = tuple(dict.fromkeys(as_node(i, self.n_nodes) for i in _sequence(nodes)))
-        state = self.state
+        names, state = tuple(self.numbers(nodes)), self.state
         for node in names:
             if node in state.labels:
                 raise NodeIndexError(f"node {node} is labelled: {kind} is for unlabelled nodes")
@@ -309,45 +132,75 @@ class Session:
             self._add(Event(kind, names))
 
     def undo(self) -> Event:
-        """Take back the last thing a person did; questions asked since then stay open."""
+        """Take back the last thing a person did.
+
+        Questions asked since then stay open, unless their nodes are excluded again.
+        """
         for position in range(len(self.events) - 1, -1, -1):
             if self.events[position].kind != "ask":
-                undone = self.events.pop(position)
+                undone, *later = self.events[position:]
+                self.events = self.events[:position]
                 self.state = self._replay()
-                self.version += 1
+                for question in later:
+                    # Asked once more: a class that was taken back with its answer is guessed no
+                    # longer.
+                    if question.nodes[0] not in self.state.excluded:
+                        self.ask(question.nodes[0], question.guess)
                 return undone
         raise InputError("there is nothing to undo: no answer has been given yet")
 
     def _pairs(self, nodes: Any, labels: Any) -> Iterator[tuple[int, Label]]:
-        if isinstance(nodes, (int, np.integer)):
-            nodes, labels = [nodes], [labels]
-        elif isinstance(labels, (str, int, np.generic)):
-            labels = [labels] * len(nodes) if len(nodes) == 1 else labels
-        if isinstance(labels, str) or not hasattr(labels, "__len__"):
-            raise LabelError(f"{len(nodes)} nodes need a list of as many classes, got {labels!r}")
-        if len(nodes) != len(labels):
+        names = _sequence(nodes)
+        if _is_single(labels) and len(names) != 1:
+            raise LabelError(f"{len(names)} nodes need a list of as many classes, got {labels!r}")
+        alone = _is_single(nodes) and not isinstance(labels, np.ndarray)
+        classes = [labels] if alone else _sequence(labels)
+        if len(names) != len(classes):
             raise LabelError(
-                f"{len(nodes)} nodes and {len(labels)} classes: give one class per node"
+                f"{len(names)} nodes and {len(classes)} classes: give one class per node"
             )
-        for node, label in zip(nodes, labels, strict=True):
+        for node, label in zip(names, classes, strict=True):
             yield as_node(node, self.n_nodes), as_label(label)
 
 
-def unexpected(
-    events: Iterable[Event], labels: Mapping[int, Label], classes: tuple[Label, ...]
-) -> list[bool]:
-    """For each label, in order, whether the model expected another class when it was asked.
-
-    What nobody guessed, such as the first answer, was not expected.
-    """
-    guesses: dict[int, Label] = {}
-    for event in events:
-        if event.kind == "ask" and event.guess:
-            best = int(np.argmax(event.guess))
-            if best < len(classes):
-                guesses[event.nodes[0]] = classes[best]
-    return [guesses.get(node) != label for node, label in labels.items()]
+def _as_given(given: Any, n_nodes: int) -> dict[int, Label]:
+    if not isinstance(given, Mapping):
+        remedy = (
+            "labels.to_dict()"
+            if hasattr(given, "to_dict")
+            else "dict(labels) for pairs, {i: y[i] for i in labelled} for an array"
+        )
+        raise LabelError(
+            f"labels come as {type(given).__name__}: expected {{node: class}}, for example {remedy}"
+        )
+    return {as_node(node, n_nodes): as_label(label) for node, label in given.items()}
 
 
-def _sequence(nodes: Any) -> Iterable[Any]:
-    return [nodes] if isinstance(nodes, (int, np.integer)) else nodes
+def _as_known(classes: Any) -> tuple[Label, ...]:
+    if _is_single(classes):
+        raise LabelError(f"classes are {classes!r}: expected a list, for example ['cat', 'dog']")
+    return tuple(map(as_label, classes))
+
+
+def _fitted(guess: tuple[float, ...], n_classes: int) -> tuple[float, ...]:
+    """A guess without the classes that were taken back since; nothing where only they were."""
+    if len(guess) <= n_classes:
+        return guess
+    total = sum(guess[:n_classes])
+    return tuple(share / total for share in guess[:n_classes]) if total > 0 else ()
+
+
+def _is_single(value: Any) -> bool:
+    """Whether this is one node or class, right or wrong, and not several."""
+    return (
+        isinstance(value, str | bytes)
+        or getattr(value, "ndim", 1) == 0
+        or not isinstance(value, Iterable)
+    )
+
+
+def _sequence(values: Any) -> list[Any]:
+    """Nodes or classes one by one, a single one alone."""
+    if _is_single(values):
+        return [values[()] if isinstance(values, np.ndarray) else values]
+    return list(values)

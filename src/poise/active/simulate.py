@@ -1,13 +1,14 @@
 """Simulated labelling: how a learner would have done, had the known classes been asked for."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.active.graphs import check_graph
 from poise.active.learner import Learner
 from poise.active.policies import as_policy
 from poise.checks import whole_number
@@ -16,10 +17,11 @@ from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
 from poise.models.growth import grown, growth, plain
 from poise.models.harmonic import Columns, Model, Problem, solve_problems
-from poise.models.labels import Labels, as_label
+from poise.models.labels import Labels, as_label, as_node
 from poise.models.poisson_weights import SHIFT
 from poise.models.registry import models
 from poise.models.result import ScoreResult
+from poise.models.targets import read_classes
 
 #: Models to measure accuracy in that are solved with all trials' columns at once.
 _together = {"pwll": Model(), "laplace": Model(shift=None)}
@@ -55,7 +57,8 @@ class Trace:
     answers : (Q,) their classes
     n_answers : (E,) numbers of answers at which was evaluated: 0 .. Q, or every batch
     accuracy, balanced_accuracy : (E,) on the unlabelled nodes, in the paper's PWLL with tau =
-        `predict_tau`; a learner predicts so with ``predictor="pwll"``
+        `predict_tau`; a learner predicts so with ``predictor="pwll"``. 0 while there is no label,
+        since nothing is predicted, and 1 once every node is labelled
     clusters_seen : (E,) number of clusters with a labelled node
     n_clusters : clusters in all
     seconds : (Q,) time per query: choosing, answering and evaluating; with trials in lockstep, the
@@ -104,7 +107,8 @@ def simulate_many(
 
     Parameters
     ----------
-    y_true : (n,) classes
+    y_true : (n,) classes; points whose class is not known (-1, NaN, None, pandas' NA) are neither
+        asked nor counted
     acquisition, policy, tau, predict_tau, shift, seeding, n_seeding : as for `Learner`
     also : names of other models to measure accuracy in
     budget : queries per session; ends early when nothing is left to ask
@@ -118,22 +122,23 @@ def simulate_many(
     -------
     list of Trace, one per seed
     """
-    truth = np.asarray(y_true)
-    if truth.shape != (graph.n_nodes,):
-        raise LabelError(f"y_true has shape {truth.shape}: expected ({graph.n_nodes},)")
+    check_graph(graph)
+    codes, names = read_classes(y_true, graph.n_nodes, "y_true")
+    classes = [as_label(int(name) if names.dtype.kind == "f" else name) for name in names]
     for name in also:
         models.factory(name)  # an unknown name costs no work
     budget = whole_number(budget, "budget", 0)
     batch = whole_number(batch, "batch", 1)
     policy = as_policy(policy)
     batch_policy = getattr(policy, "batch", False)
-    names, codes = np.unique(truth, return_inverse=True)
-    classes = [as_label(name) for name in names]
-    groups = np.unique(truth if clusters is None else np.asarray(clusters), return_inverse=True)[1]
-    if groups.shape != truth.shape:
+    groups = codes
+    if clusters is not None:
+        groups = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    if groups.shape != codes.shape:
         raise LabelError(f"clusters has shape {groups.shape}: expected ({graph.n_nodes},)")
+    unknown = np.flatnonzero(codes < 0)
     sessions = []
-    for seed in seeds:
+    for seed in _checked_seeds(seeds):
         start = _initial_nodes(initial, codes, seed)
         learner = Learner(
             graph,
@@ -148,10 +153,13 @@ def simulate_many(
             seed=seed,
             anticipate=False,
         )
+        learner.exclude(unknown)
         sessions.append(_Recorder(learner, start, classes, codes, groups, also))
-    budget = min([budget, *(graph.n_nodes - len(s.initial) for s in sessions)])
+    n_known = graph.n_nodes - len(unknown)
+    budget = min([budget, *(n_known - len(s.initial) for s in sessions)])
     work = _Work(graph, sessions)
-    work.do([task for session in sessions for task in session.evaluate()], steps=0)
+    tasks = [task for session in sessions for task in session.evaluate()]
+    work.do(tasks, steps=0, now=budget == 0)
     for first in range(0, budget, batch):
         size = min(batch, budget - first)
         at_once = size if batch_policy else 1
@@ -280,7 +288,7 @@ class _Recorder:
     def evaluate(self) -> list[_Task]:
         """Note where the session stands; the accuracies there are measured by the tasks."""
         labelled = np.array([*self.initial, *self.queries], dtype=np.int64)
-        rest = np.ones(len(self.codes), dtype=bool)
+        rest = self.codes >= 0
         rest[labelled] = False
         place = len(self.counts)
         self.counts.append(len(self.queries))
@@ -341,8 +349,22 @@ def _initial_nodes(initial: Initial, codes: Ints, seed: int) -> Ints:
         if initial != "one-per-class":
             raise InputError(f"initial is {initial!r}: expected 'one-per-class', a number or nodes")
         return np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(codes.max() + 1)])
+    known = np.flatnonzero(codes >= 0)
     if isinstance(initial, (int, np.integer)):
-        if not 0 <= initial <= len(codes):
-            raise InputError(f"initial is {initial}: expected 0 to {len(codes)} nodes")
-        return rng.choice(len(codes), int(initial), replace=False)
-    return np.asarray(initial, dtype=np.int64)
+        if not 0 <= initial <= len(known):
+            raise InputError(f"initial is {initial}: expected 0 to {len(known)} nodes")
+        return known[rng.choice(len(known), int(initial), replace=False)]
+    if not isinstance(initial, Iterable):
+        raise InputError(f"initial is {initial!r}: expected 'one-per-class', a number or nodes")
+    nodes = [as_node(node, len(codes)) for node in initial]
+    for node in nodes:
+        if codes[node] < 0 or nodes.count(node) > 1:
+            why = "named twice" if codes[node] >= 0 else "not labelled in y_true"
+            raise InputError(f"initial holds node {node}, which is {why}: give others")
+    return np.array(nodes, dtype=np.int64)
+
+
+def _checked_seeds(seeds: Any) -> list[int]:
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        raise InputError(f"seeds is {seeds!r}: expected several, for example seeds=range(3)")
+    return [whole_number(seed, "seed", 0) for seed in seeds]

@@ -71,14 +71,14 @@ def engine(sections: tuple[str, ...], as_json: bool) -> None:
 @click.option("--sets", multiple=True, metavar="NAME", help="Only this data set; repeatable.")
 @click.option("--only", multiple=True, metavar="NAME", help="Only this rival or peer; repeatable.")
 @click.option("--trials", type=click.IntRange(1, 100), help="Trials of each; 10 by default.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; one for each core by default.")
+@click.option("--jobs", type=click.IntRange(1), help="Parallel processes; one per core by default.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("out/accuracy"),
     show_default=True,
-    help="Folder of the records and the report.",
+    help="Folder for the records and the report.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def accuracy(
@@ -192,7 +192,7 @@ def vopt(sections: tuple[str, ...], as_json: bool) -> None:
 @click.option("--only", multiple=True, metavar="NAME", help="Costs of this one; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def acquisitions(sections: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
-    """Measure what every acquisition costs at 70,000 points, and two comparisons.
+    """Measure what every acquisition costs at 70,000 points; run two comparisons.
 
     "costs" gives set-up, seconds per question and peak memory of each acquisition on mnist_vae, in
     a process of its own; "coverage" compares the smallest Poisson weight with the smallest norm;
@@ -269,12 +269,12 @@ def certificate(as_json: bool) -> None:
 @bench.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def representations(as_json: bool) -> None:
-    """Measure what photographs and texts come to, all by default.
+    """Measure how well photographs and texts are labelled with the default settings.
 
-    Items are embedded, joined and asked for as the app does it, from no label, with truthful
-    answers; beside it as many random labels with scikit-learn's logistic regression, on the same
-    features and on those that need no encoder. Some ten minutes the first time; data sets are read
-    from the folder that the variable POISE_DATA names.
+    Items are embedded, joined to neighbours and asked about as in the app, from no label, with
+    truthful answers. For comparison, scikit-learn's logistic regression gets as many random labels,
+    on the same features and on those that need no encoder. About ten minutes the first time; data
+    sets are read from the folder that the variable POISE_DATA names.
 
     \b
     Example:

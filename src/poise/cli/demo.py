@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,
-    help="Repetitions, each from another first label.",
+    help="Repetitions, each with a different first label.",
 )
 @click.option(
     "--budget",
@@ -38,16 +38,20 @@ if TYPE_CHECKING:
     help="Questions asked after the first label.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="First trial's seed."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the first trial.",
 )
 @click.option("--open", "open_page", is_flag=True, help="Open the page in the browser at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_json: bool) -> None:
     """Label handwritten digits by simulation, from one label.
 
-    The 1,797 images are scikit-learn's, and the data set itself answers. The default acquisition,
-    auto, is compared with asking at random; the page shows the learning curves, how soon each digit
-    was found, and the images in the order asked.
+    The 1,797 images come with scikit-learn, and their known classes answer the questions. The
+    default acquisition, auto, is compared with random questions; the page shows the learning
+    curves, how soon each digit was found, and the images in the order they were asked.
 
     \b
     Example:

@@ -1,42 +1,38 @@
 """``poise embed``: features of items, as an array in a file."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 @click.command()
 @click.argument("source", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .npy.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The .npy file to write.")
 @click.option(
     "--with",
     "name",
     default="auto",
     show_default=True,
-    help="Which embedding; auto is what suits the items, as in the app.",
+    help="Which embedding; auto picks the one that suits the items, as the app does.",
 )
-@click.option("--column", help="Column of a table that holds the texts.")
-@click.option("--size", type=int, help="Side that images of a folder are brought to. [default: 64]")
 @click.option(
-    "--colour", is_flag=True, help="Keep the colours of images, if equal sizes are needed."
+    "--column", help="Column of a table with texts or paths of images; title,body joins texts."
 )
-@click.option("--dimensions", type=int, help="Numbers per item, where the embedding allows it.")
-@click.option("--model", help="Network of text-encoder and image-encoder.")
-@click.option("--seed", type=int, help="Of what is drawn by chance, in vae.")
+@click.option(
+    "--size", type=int, help="Side in pixels that images are scaled to.  [default: 64; 32 for pca]"
+)
+@click.option("--colour", is_flag=True, help="Keep the colours of images that are scaled.")
+@click.option("--dimensions", type=int, help="Numbers per item, if the embedding lets you choose.")
+@click.option("--model", help="Network for text-encoder or image-encoder.")
+@click.option("--seed", type=int, help="Random seed of vae.")
 @click.option(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Any other parameter of the embedding; may be given several times.",
+    help="Any other parameter of the embedding; repeatable.",
 )
 def embed(
     source: str | None,
@@ -48,11 +44,11 @@ def embed(
     settings: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Turn items into rows of numbers whose distances mean something; alone, list the ways.
+    """Turn items into vectors that can be compared; without SOURCE, list the embeddings.
 
     SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
-    .parquet file with texts, or a folder of images, which are taken in the order of their paths.
-    What was computed before is read from the cache; a training that was interrupted goes on.
+    .parquet file with texts or paths of images, or a folder of images, which are read in the order
+    of their paths. Results are cached, and interrupted work resumes where it stopped.
 
     \b
     Example:
@@ -76,8 +72,10 @@ def embed(
     if output is None:
         raise click.UsageError("Missing option '-o': the file to write, such as -o X.npy")
 
+    from poise.cli.progress import progress_bar
     from poise.data.embeddings.choosing import suited
-    from poise.data.embeddings.registry import AUTO, make
+    from poise.data.embeddings.registry import AUTO, make, write_array
+    from poise.data.folders import write_whole
     from poise.data.sources import read_items
 
     parameters = {key: value for key, value in options.items() if value is not None}
@@ -85,13 +83,14 @@ def embed(
     if name != AUTO:
         make(name, parameters)  # a slip costs no reading
     check_output(output)
-    items = read_items(source, column, size, colour)
+    with progress_bar(f"Reading {source}"):
+        items = read_items(source, column, size, colour)
     if name == AUTO:
         name, why = suited(items)
         click.echo(f"{name}: {why}", err=True)
-    with progress_bar(name) as report:
-        X = poise.embed(items, name, report=report, **parameters)
-    write_whole(output, X)
+    with progress_bar(name) as begin:
+        X = poise.embed(items, name, report=begin(name), **parameters)
+    write_whole(output, lambda file: write_array(file, X))
     click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
     click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')
 
@@ -111,56 +110,13 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 def check_output(output: Path) -> None:
     """Say before the work that the file cannot be written, not after it."""
+    from poise.data.folders import write_whole
     from poise.errors import InputError
 
     if output.suffix != ".npy":
         raise InputError(f"{output} does not end in .npy: that is what is written")
     if output.is_dir():
         raise InputError(f"{output} is a folder: give another file with -o")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(output.with_name(output.name + ".try"), None)
-
-
-def write_whole(path: Path, X: "npt.NDArray[np.float32] | None") -> None:
-    """The array in a file, or no file; without an array, only whether a file could be written."""
-    from poise.data.embeddings.registry import write_array
-
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            if X is not None:
-                write_array(file, X)
-        if X is not None:
-            part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def progress_bar(step: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr that begins with the first report; none where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn(step),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-    def report(done: int, total: int, note: str) -> None:
-        if not bar.task_ids:
-            bar.add_task("", total=total)
-            bar.start()
-        bar.update(bar.task_ids[0], completed=done, total=total, description=note)
-
-    try:
-        yield report
-    finally:
-        bar.stop()
+    probe = output.with_name(output.name + ".try")
+    write_whole(probe, lambda file: None)
+    probe.unlink()

@@ -17,7 +17,12 @@ from poise.errors import InputError
     help="File to write: .csv, .jsonl or .parquet.",
 )
 @click.option("--labelled", is_flag=True, help="Only what people have labelled, no predictions.")
-def export(project: Path, output: Path, labelled: bool) -> None:
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="CSV as it is, without an apostrophe before what a spreadsheet takes for a formula.",
+)
+def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
     """Write the class of every item, given or predicted.
 
     PROJECT is the folder that `poise label` keeps, NAME.poise. The columns are id, source, label,
@@ -41,6 +46,6 @@ def export(project: Path, output: Path, labelled: bool) -> None:
         with borrowed(project, begin) as opened:
             predictions = None if labelled else opened.predictions().result()
             rows = exchange.rows(opened, predictions)
-        content = exchange.written(rows, kind)
+        content = exchange.written(rows, kind, exact=exact)
         write_whole(output, lambda file: file.write(content))
     click.echo(f"{output}: {len(rows):,} items")

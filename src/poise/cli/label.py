@@ -66,6 +66,21 @@ from poise.errors import InputError
     envvar="POISE_PASSWORD",
     help="Of those who come from elsewhere; better in the variable POISE_PASSWORD.",
 )
+@click.option(
+    "--certfile",
+    type=click.Path(path_type=Path),
+    help="Certificate, to serve by HTTPS; with --keyfile. PEM files.",
+)
+@click.option(
+    "--keyfile",
+    type=click.Path(path_type=Path),
+    help="Private key of the certificate.",
+)
+@click.option(
+    "--root-path",
+    default="",
+    help="Where a proxy serves it: /poise, or the whole address, https://label.example/poise.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 def label(
     source: str,
@@ -76,6 +91,9 @@ def label(
     port: int,
     host: str,
     password: str | None,
+    certfile: Path | None,
+    keyfile: Path | None,
+    root_path: str,
     no_browser: bool,
     **options: Any,
 ) -> None:
@@ -93,6 +111,7 @@ def label(
       poise label items.parquet --column title,body --vectors embedding
       poise label photos/ --features X.npy
       poise label photos/ --annotators --host 0.0.0.0
+      poise label photos/ --host 0.0.0.0 --certfile cert.pem --keyfile key.pem
     """
     from poise.cli.progress import progress_bar
 
@@ -103,6 +122,8 @@ def label(
         password = click.prompt("Password for those who come from elsewhere", hide_input=True)
     if overlap is not None and overlap > 1 and not annotators:
         raise InputError("--overlap needs --annotators: one person is asked once")
+    if (certfile is None) != (keyfile is None):
+        raise InputError("--certfile and --keyfile go together: give both, or neither")
     from poise.studio.opening import Opening, Source
     from poise.studio.serve import serve
 
@@ -113,11 +134,14 @@ def label(
     wanted = wanted.as_before()
     wanted.check()
 
-    def ready(address: str) -> None:
-        click.echo(f"Label {source} at\n\n  {address}\n")
+    def ready(addresses: list[str]) -> None:
+        click.echo(f"Label {source} at\n\n  {addresses[0]}\n")
+        if len(addresses) > 1:
+            others = "\n  ".join(addresses[1:])
+            click.echo(f"From other machines, with the password:\n\n  {others}\n")
         click.echo("Ctrl-C ends it; nothing is lost.")
         if not no_browser:
-            click.launch(address)
+            click.launch(addresses[0])
 
     serve(
         Opening(wanted),
@@ -125,6 +149,8 @@ def label(
         port=port,
         password=password or "",
         names=annotators,
+        certificate=None if certfile is None or keyfile is None else (certfile, keyfile),
+        root_path=root_path,
         ready=ready,
         bar=progress_bar,
     )

@@ -1,53 +1,50 @@
-"""A progress bar on stderr, as the ``progress(done, total)`` callback that the library calls."""
+"""Progress on stderr, as the ``progress(done, total)`` callback that the library calls.
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+On a terminal these are bars. Elsewhere, as in a log, a line says every few seconds how far it is.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 if TYPE_CHECKING:
+    import rich.progress
+
     from poise.experiments.runner import Progress
 
-Report = Callable[[int, int], None]
+#: Without a terminal: seconds before the first line, and between lines.
+QUIET_SECONDS = 10.0
+LINE_SECONDS = 5.0
+
+
+class Report(Protocol):
+    """How far a step is; `note` says more in a few words."""
+
+    def __call__(self, done: int, total: int, note: str = "", /) -> None: ...
 
 
 @contextmanager
 def progress_bar(first_step: str) -> Iterator[Callable[[str], Report]]:
-    """A bar for a job of several steps: call what this gives with a step's name to begin it.
+    """Progress of a job with several steps: call what this gives with a step's name to begin it.
 
-    stdout stays free for results. Where stderr is not a terminal there is no bar.
+    stdout stays free for results.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(compact=True),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(first_step, total=None)
-
-        def begin(step: str) -> Report:
-            bar.reset(task, description=step, total=None)
-            return lambda done, total: bar.update(task, completed=done, total=total)
-
-        yield begin
+    with shown() as bars:
+        task = bars.add_task(first_step, total=None)
+        yield lambda step: next_step(bars, task, step)
 
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Say, when a command that keeps what it finished is interrupted, how to go on."""
+    """Say, when a command that keeps what it finished is interrupted, how to resume it."""
     try:
         yield
     except KeyboardInterrupt:
         raise click.Abort(
-            "interrupted; what is finished is kept: run the same command again to go on"
+            "interrupted; what is finished is kept: run the same command again to resume"
         ) from None
 
 
@@ -55,28 +52,16 @@ def resumable() -> Iterator[None]:
 def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
     """Bars for an experiment: a function that begins a step, and one for the methods' progress.
 
-    Where stderr is not a terminal, a line for every step and every method that is done.
+    Without a terminal every step and every finished method also gets a line of its own.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
     from poise.experiments.experiment import Method
 
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bars:
+    with shown(elapsed_when_finished=True) as bars:
         step = bars.add_task("", total=None)
-        tasks: dict[str, TaskID] = {}
+        tasks: dict[str, rich.progress.TaskID] = {}
 
         def say(line: str) -> None:
-            if not console.is_terminal:
+            if not bars.console.is_terminal:
                 click.echo(line, err=True)
 
         def begin(name: str) -> Report:
@@ -85,8 +70,7 @@ def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
             for task in tasks.values():
                 bars.remove_task(task)
             tasks.clear()
-            bars.reset(step, description=name, total=None, visible=True)
-            return lambda done, total: bars.update(step, completed=done, total=total)
+            return next_step(bars, step, name)
 
         def progress(method: Method, done: int, total: int) -> None:
             bars.update(step, visible=False)
@@ -105,3 +89,84 @@ def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
                 say(f"{method.title}: done")
 
         yield begin, progress
+
+
+@contextmanager
+def shown(elapsed_when_finished: bool = False) -> Iterator["rich.progress.Progress"]:
+    """Bars on stderr; where that is not a terminal, they only count, and lines tell of them."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=elapsed_when_finished),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bars, nullcontext() if console.is_terminal else lines(bars):
+        yield bars
+
+
+def next_step(bars: "rich.progress.Progress", task: "rich.progress.TaskID", step: str) -> Report:
+    """Begin a step on a bar; what this returns moves the bar."""
+    bars.reset(task, description=step, total=None, visible=True)
+
+    def report(done: int, total: int, note: str = "", /) -> None:
+        description = f"{step}, {note}" if note else step
+        bars.update(task, completed=done, total=total, description=description)
+
+    return report
+
+
+@contextmanager
+def lines(bars: "rich.progress.Progress") -> Iterator[None]:
+    """Print every few seconds how far `bars` are.
+
+    A thread does it, because a step may take long without reporting anything.
+    """
+    ended = threading.Event()
+
+    def talk() -> None:
+        seconds = QUIET_SECONDS
+        with suppress(OSError):  # nobody reads stderr any more
+            while not ended.wait(seconds):
+                seconds = LINE_SECONDS
+                if line := one_line(bars.tasks):
+                    click.echo(line, err=True)
+
+    talker = threading.Thread(target=talk, name="progress", daemon=True)
+    talker.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        talker.join()
+
+
+def one_line(tasks: "Sequence[rich.progress.Task]") -> str:
+    """How far the tasks are that are under way; if all are finished, the last one."""
+    visible = [task for task in tasks if task.visible and task.started]
+    under_way = [task for task in visible if not task.finished] or visible[-1:]
+    return "; ".join(map(how_far, under_way))
+
+
+def how_far(task: "rich.progress.Task") -> str:
+    """One task in words."""
+    if not task.total:
+        return f"{task.description}: {duration(task.elapsed or 0)} so far"
+    left = task.time_remaining
+    soon = f", about {duration(left)} left" if left else ""
+    return f"{task.description}: {task.percentage:.0f}%{soon}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -21,7 +21,11 @@ WORTH_A_PROBE = 60.0
     help="Folder for the report.  [default: report; report-quick with --quick]",
 )
 @click.option(
-    "--trials", type=click.IntRange(1, 1000), default=10, show_default=True, help="Trials each."
+    "--trials",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Trials of each method.",
 )
 @click.option(
     "--quick",
@@ -34,9 +38,11 @@ WORTH_A_PROBE = 60.0
     help="Also V-Opt and Sigma-Opt on 500 random candidates, as in the paper: many hours.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Processes; as many as processors by default."
+    "--jobs", type=click.IntRange(1, 256), help="Parallel processes; one per core by default."
 )
-@click.option("--estimate", "only_estimate", is_flag=True, help="Say how long it takes, and stop.")
+@click.option(
+    "--estimate", "only_estimate", is_flag=True, help="Say how long it would take, and stop."
+)
 def reproduce(
     figures: tuple[str, ...],
     output: Path | None,
@@ -52,7 +58,7 @@ def reproduce(
     emnist-vcd or models; without one, or with "all", everything is run. Data are read from the
     folder that the variable POISE_DATA names or fetched once; embeddings are read from there too
     or trained, which needs poise[vae]. Every finished trial is kept: run the same command again to
-    go on where it stopped. REPORT/index.html is the report, REPORT/summary.csv its numbers.
+    resume. REPORT/index.html is the report, REPORT/summary.csv its numbers.
 
     \b
     Example:
@@ -60,7 +66,7 @@ def reproduce(
       poise reproduce --quick
       poise reproduce all --trials 10 --jobs 8
     """
-    from poise.cli.progress import method_bars, progress_bar, resumable
+    from poise.cli.progress import duration, method_bars, progress_bar, resumable
     from poise.experiments import estimate, paper
     from poise.experiments import reproduce as work
     from poise.experiments.runner import cores
@@ -94,12 +100,3 @@ def reproduce(
         click.echo(f"poise: {problem}", err=True)
     if problems:
         raise SystemExit(1)
-
-
-def duration(seconds: float) -> str:
-    """A length of time as people say it."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     default=Path("out/results"),
     show_default=True,
-    help="Folder for the records; the experiment gets a folder of its own in it.",
+    help="Folder for the records, with a subfolder for each experiment.",
 )
-@click.option("--trials", type=click.IntRange(1, 1000), help="Trials instead of those it lists.")
+@click.option(
+    "--trials", type=click.IntRange(1, 1000), help="Number of trials, instead of its own."
+)
 @click.option("--only", multiple=True, metavar="METHOD", help="Only this method; repeatable.")
 @click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Processes; as many as processors by default."
+    "--jobs", type=click.IntRange(1, 256), help="Parallel processes; one per core by default."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def run(
@@ -41,7 +43,7 @@ def run(
 
     EXPERIMENT is a TOML file, or the name of one of the paper's: blobs, box, isolet, mnist,
     fashionmnist, emnist, mnist-imb, fashionmnist-imb, emnist-vcd, models. Every finished trial is
-    kept; run the same command again to go on where it stopped.
+    kept; run the same command again to resume.
 
     \b
     A file looks like this:

@@ -4,8 +4,9 @@ import hashlib
 import http.client
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poise.errors import DataError
@@ -15,6 +16,8 @@ Report = Callable[[int, int], None]
 
 CHUNK = 1 << 16
 TIMEOUT = 30.0
+#: How scikit-learn's warnings begin when it tries a download again.
+RETRIES = ("Retry downloading from url", "A network error occurred while downloading")
 
 
 def fetch(address: str, path: Path, md5: str, report: Report | None = None) -> Path:
@@ -63,6 +66,15 @@ def digest(path: Path) -> str:
     """MD5 of a file, in hexadecimal: what the publishers give."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+@contextmanager
+def silent_retries() -> Iterator[None]:
+    """Hide scikit-learn's warnings of a second try: if that fails too, our own error says so."""
+    with warnings.catch_warnings():
+        for message in RETRIES:
+            warnings.filterwarnings("ignore", message)
+        yield
 
 
 def _receive(address: str, part: Path, report: Report | None) -> None:

@@ -31,7 +31,10 @@ def cache() -> Path:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file whole or not at all; its folder is made if it is not there."""
+    """Write a file whole or not at all; its folder is made if it is not there.
+
+    An `OSError` names this file: one of a full disk would name none.
+    """
     # A name of its own: another process may be writing the same file at this moment.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,9 +42,11 @@ def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
         with part.open("wb") as file:
             write(file)
         part.replace(path)
-    except BaseException:  # an interruption too leaves nothing behind
+    except BaseException as error:  # an interruption too leaves nothing behind
         with suppress(OSError):
             part.unlink()
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None
         raise
 
 

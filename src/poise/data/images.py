@@ -15,8 +15,19 @@ from poise.errors import MissingExtraError, PoiseError
 
 #: Bytes of an image file at most.
 LARGEST = 1 << 30
-#: Images with more pixels are unpacked one after another.
+#: Images with more pixels are decoded one after another.
 LARGE = 25_000_000
+#: Pixels that are decoded at most: half a gigabyte in Pillow. A decoder in a thread cannot be
+#: stopped, so what the header says is the only limit to the seconds that a file takes.
+MOST_PIXELS = 120_000_000
+#: Pixels of a JPEG file at most, if it can be decoded smaller than it is.
+MOST_JPEG_PIXELS = 250_000_000
+#: Pixels times scans of a JPEG file at most: every scan visits every block, and a small file can
+#: hold thousands of them.
+MOST_JPEG_VISITS = 2_000_000_000
+#: Formats that are read, by Pillow's names. It goes by a file's content, whatever the file is
+#: called, and would run Ghostscript for EPS. "JPEG" includes MPO.
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 #: Whole numbers up to this would be black beside 255: they are stretched.
 DARK = 31
 
@@ -84,7 +95,7 @@ def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T])
     Raises
     ------
     UnreadableError
-        If the file is damaged, is no image or would unpack to far too many pixels.
+        If the file is damaged, is no image of a known format or has too many pixels.
     """
     library = pillow()
     operations = import_module("PIL.ImageOps")
@@ -92,14 +103,17 @@ def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T])
         raise UnreadableError("it is empty (0 bytes)")
     mode, least = draft
     try:
-        with quiet, library.open(io.BytesIO(content)) as picture:
+        with quiet, _opened(content) as picture:
             side = max(picture.size)
+            least = _checked(picture, content, least)
             picture.draft(mode, (least, least))
             with _turn(picture):
                 picture.load()
                 with suppress(Exception):  # damaged notes of the camera: it stays as it lies
                     operations.exif_transpose(picture, in_place=True)
                 return use(_eight_bits(picture), side)
+    except UnreadableError:
+        raise
     except (library.DecompressionBombError, MemoryError):
         raise UnreadableError("it has too many pixels") from None
     except library.UnidentifiedImageError:
@@ -149,6 +163,37 @@ def on_white(picture: Any) -> Any:
     library = pillow()
     paper = library.new("RGBA", picture.size, "white")
     return library.alpha_composite(paper, picture).convert("RGB")
+
+
+def _opened(content: bytes) -> Any:
+    """A Pillow image of which only the header is read."""
+    library = pillow()
+    try:
+        return library.open(io.BytesIO(content), formats=FORMATS)
+    except library.DecompressionBombError:
+        # Raised by the size in the header; a JPEG file may still be decoded smaller than that.
+        if not content.startswith(b"\xff\xd8\xff"):
+            raise
+        return import_module("PIL.JpegImagePlugin").JpegImageFile(io.BytesIO(content))
+
+
+def _checked(picture: Any, content: bytes, least: int) -> int:
+    """The side of the draft, less if that makes the image small enough; or an `UnreadableError`."""
+    pixels, most = picture.width * picture.height, MOST_PIXELS
+    if picture.mode == "F" or picture.mode.startswith("I"):
+        most //= 4  # they are stretched in double precision
+    if isinstance(picture, import_module("PIL.JpegImagePlugin").JpegImageFile):
+        scans = content.count(b"\xff\xda")
+        if pixels * scans > MOST_JPEG_VISITS:
+            raise UnreadableError(f"it has too many pixels in too many scans ({scans:,})")
+        # A progressive file is unpacked whole before it is made smaller.
+        if pixels > most and not picture.info.get("progressive"):
+            most, least = MOST_JPEG_PIXELS, min(least, picture.width // 2, picture.height // 2)
+    if pixels > most:
+        raise UnreadableError(
+            f"it has too many pixels: {pixels / 1e6:,.0f} million, at most {most / 1e6:,.0f}"
+        )
+    return least
 
 
 def _turn(picture: Any) -> AbstractContextManager[Any]:

@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,15 @@ import numpy.typing as npt
 from poise.data.datasets import datasets, load_dataset
 from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import Images, Items, extra
+from poise.data.tables import (
+    PICTURES,
+    addresses_refused,
+    content_columns,
+    contents,
+    is_address,
+    label_column,
+    name_images,
+)
 from poise.errors import DataError, InputError
 
 #: What tables are told apart by.
@@ -20,8 +28,12 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 TABLES = (*DELIMITERS, ".jsonl", ".parquet")
 #: Letters of a field at most: those of many books.
 LONGEST_FIELD = 100_000_000
-PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+#: Endings of photographs that are not read: they are named rather than passed over in silence.
+UNREAD_PICTURES = (".heic", ".heif", ".avif", ".jxl", ".dng", ".cr2", ".nef", ".arw")
 KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
+
+#: What pyarrow raises, or its bases.
+PARQUET_ERRORS = (OSError, ValueError, KeyError, NotImplementedError, OverflowError)
 
 #: The names of a table's columns -> those that are wanted.
 Choose = Callable[[Sequence[str]], Sequence[str]]
@@ -37,12 +49,14 @@ def read_items(
     ----------
     source : str
         A data set's name; a .npy file, or a .npz file with an array `X`; a .csv, .tsv, .jsonl or
-        .parquet file, of which `column` names the texts; a folder of images.
+        .parquet file, of which `column` names the texts or the paths of images, relative to the
+        table; a folder of images.
     column : str, optional
-        May be left out if the table has one column.
+        Several columns of texts, with commas between them, are joined. May be left out if the
+        table has one column, or one with a common name such as "text".
     size : int, optional
-        Side of the square that images of a folder are brought to (64), where equal sizes are
-        needed.
+        Side of the square that images are brought to, where equal sizes are needed; 64, or 32 for
+        principal components of grey images, if it is not given.
     colour : bool
         Whether images keep their colours.
     """
@@ -51,25 +65,29 @@ def read_items(
     folder = path.is_dir()
     if column is not None and (folder or kind in (".npy", ".npz")):
         raise InputError(f"{source} is no table, so it has no column {column!r}: leave it out")
-    if (size is not None or colour) and not folder:
-        raise InputError(f"size and colour are for a folder of images, and {source} is none")
+    items: Items
     if folder:
-        return _images(path, 64 if size is None else size, colour)
-    if not path.exists() and not kind:
-        return load_dataset(source).X
-    if not path.is_file():
+        items = _images(path, size, colour)
+    elif not path.exists() and not kind:
+        data = load_dataset(source)
+        items = data.X if data.texts is None else list(data.texts)
+    elif not path.is_file():
         raise InputError(
             f"there is no file {source}: give a {KINDS} file, a folder of images, or a data set's "
             f"name ({', '.join(datasets)})"
         )
-    if kind in (".npy", ".npz"):
-        return _array(path)
-    if kind in TABLES:
-        return _texts(path, column)
-    raise InputError(f"{source} is of no known kind: expected {KINDS}, or a folder of images")
+    elif kind in (".npy", ".npz"):
+        items = _array(path)
+    elif kind in TABLES:
+        items = _rows(path, column, size, colour)
+    else:
+        raise InputError(f"{source} is of no known kind: expected {KINDS}, or a folder of images")
+    if (size is not None or colour) and not isinstance(items, Images):
+        raise InputError(f"size and colour are for files of images, and {source} holds none")
+    return items
 
 
-def _images(folder: Path, size: int, colour: bool) -> Images:
+def _images(folder: Path, size: int | None, colour: bool) -> Images:
     """Every image in the folder and the folders in it, in the order of their paths."""
     paths = sorted(
         path
@@ -85,29 +103,6 @@ def _images(folder: Path, size: int, colour: bool) -> Images:
     return Images(tuple(paths), size, colour)
 
 
-def _column(path: Path, names: Sequence[str], column: str | None) -> str:
-    """The column that holds the texts."""
-    if column is None:
-        if len(names) != 1:
-            raise InputError(
-                f"{path} has the columns {', '.join(names)}: say which holds the texts, "
-                "--column NAME"
-            )
-        return names[0]
-    if column not in names:
-        raise no_column(path, column, names)
-    return column
-
-
-def no_column(path: Path, column: str, names: Sequence[str]) -> InputError:
-    """A column that is not there: the nearest name, and all."""
-    lower = {name.lower(): name for name in reversed(names)}
-    near = [lower[name] for name in get_close_matches(column.lower(), lower, 1)]
-    there = ", ".join(names)
-    hint = f"did you mean {near[0]!r}? There are {there}" if near else f"there are {there}"
-    return InputError(f"{path} has no column {column!r}: {hint}")
-
-
 def _array(path: Path) -> npt.NDArray[Any]:
     (array,) = read_arrays(path, *(["X"] if path.suffix.lower() == ".npz" else []))
     if array.ndim < 2:
@@ -115,13 +110,32 @@ def _array(path: Path) -> npt.NDArray[Any]:
     return array
 
 
-def _texts(path: Path, column: str | None) -> list[str]:
-    """The column of a table that holds the texts: every row has one."""
-    ((name, texts),) = read_columns(path, lambda names: [_column(path, names, column)]).items()
-    for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
+def _rows(path: Path, column: str | None, size: int | None, colour: bool) -> list[str] | Images:
+    """The texts, or the image files, that the rows of a table hold: every row has one."""
+    chosen: list[str] = []
+
+    def choose(names: Sequence[str]) -> list[str]:
+        chosen[:] = content_columns(path, column, names, [label_column(names)])
+        return chosen
+
+    values = contents(read_columns(path, choose), chosen)
+    name = ",".join(chosen)
+    for number, value in enumerate(values, start=1):
+        if not isinstance(value, str):
             raise InputError(f"row {number} of {path} has no text in the column {name!r}")
-    return texts
+    if not name_images(values, chosen):
+        return values
+    paths = []
+    for number, value in enumerate(values, start=1):
+        if is_address(value):
+            raise addresses_refused(path, name, value)
+        paths.append(path.resolve().parent / value.strip())
+        if not paths[-1].is_file():
+            raise DataError(
+                f"row {number} of {path} names {value.strip()!r}: there is no such file, relative "
+                "to the table"
+            )
+    return Images(tuple(paths), size, colour)
 
 
 def read_columns(
@@ -168,10 +182,17 @@ def _parquet(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict
                 name: list(map(convert[name], column)) if name in convert else column
                 for name, column in columns.items()
             }
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # bases of pyarrow's
+    except PARQUET_ERRORS as error:
         if isinstance(error, InputError):
             raise
-        raise DataError(f"{path} cannot be read: it is damaged, or no Parquet file") from None
+        raise unreadable_parquet(path) from None
+
+
+def unreadable_parquet(path: Path) -> DataError:
+    """What is said of a Parquet file that pyarrow cannot read."""
+    return DataError(
+        f"{path} cannot be read: it is damaged, is no Parquet file, or holds dates out of range"
+    )
 
 
 def _fields(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
@@ -213,14 +234,28 @@ def _lines(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[s
                     value = row.get(name)
                     column.append(convert[name](value) if name in convert else value)
             return columns
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise DataError(f"{path} cannot be read: {error}") from None
 
 
 def _objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         if line.strip():
-            row = json.loads(line)
+            row = parse_json(line)
             if not isinstance(row, dict):
                 raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
             yield row
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What JSON says; a `ValueError` in words if it is none, whatever is wrong with it."""
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except RecursionError:
+        raise ValueError("its brackets are nested too deeply") from None
+    except ValueError:
+        raise ValueError("it holds a number of thousands of digits") from None

@@ -1,7 +1,6 @@
 """Vectors that people have already: a column of a table, or an array in a file."""
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,8 @@ import numpy.typing as npt
 
 from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import extra
-from poise.data.sources import PICTURES, no_column
+from poise.data.sources import PARQUET_ERRORS, parse_json, unreadable_parquet
+from poise.data.tables import PICTURES, no_column
 from poise.errors import DataError, InputError
 
 #: Largest magnitude allowed: sums of squares of such values are finite in single precision.
@@ -96,8 +96,8 @@ def parse_vector(value: Any) -> npt.NDArray[np.float32] | str | None:
         if not text:
             return None
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
+            value = parse_json(text)
+        except ValueError:
             return text[:40]
     if value is None or value == []:
         return None
@@ -145,10 +145,10 @@ def read_parquet_vectors(path: Path, column: str) -> Vectors:
                 for group in range(file.num_row_groups)
             )
             return _filled(n, (chunk for group in groups for chunk in group), origin)
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # bases of pyarrow's
+    except PARQUET_ERRORS as error:
         if isinstance(error, InputError):
             raise
-        raise DataError(f"{path} cannot be read: it is damaged, or no Parquet file") from None
+        raise unreadable_parquet(path) from None
 
 
 def _filled(n: int, chunks: Iterable[Any], origin: str) -> Vectors:

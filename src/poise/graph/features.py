@@ -47,8 +47,8 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
         NaN or infinite values (how many, the first row), complex numbers, objects that are not
         numbers, other than two dimensions, too few rows, no columns, values beyond `LARGEST`.
     """
-    if not is_sparse(X):
-        X = as_numpy(X, name)
+    X = _with_small_indices(X, name) if is_sparse(X) else as_numpy(X, name)
+    _check_kind(X, name)
     try:
         checked: Any = check_array(
             X,
@@ -61,7 +61,11 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
             accept_large_sparse=False,
         )
     except (ValueError, TypeError) as error:
-        raise FeatureError(one_line(error)) from None
+        reason = one_line(error)
+        if "could not convert" in reason or "argument must be" in reason:
+            reason = f"{name} holds something else than numbers ({reason}): turn texts and images "
+            reason += "into features first, for example with poise.embed"
+        raise FeatureError(reason) from None
     _check_values(checked, name)
     if is_sparse(checked):
         result: sparse.csr_array = sparse.csr_array(checked)
@@ -72,6 +76,39 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     view: FloatArray = checked.view()
     view.flags.writeable = False
     return view
+
+
+def _check_kind(X: Any, name: str) -> None:
+    """Refuse what is no matrix of real numbers, before scikit-learn does so at length."""
+    if X.ndim != 2:
+        remedy = (
+            "Reshape your data: X.reshape(-1, 1) for a single feature, X.reshape(1, -1) for a "
+            "single point"
+            if X.ndim == 1 and X.dtype.kind != "O"
+            else "Give a table of numbers"
+        )
+        raise FeatureError(
+            f"{name} has shape {X.shape}: expected a 2D array, one row per point. {remedy}"
+        )
+    if X.dtype.kind == "c":
+        raise FeatureError(
+            f"Complex data not supported: {name} holds complex numbers; give their real and "
+            "imaginary parts, or moduli, as features"
+        )
+
+
+def _with_small_indices(X: Any, name: str) -> Any:
+    """A sparse matrix as CSR with 32-bit indices, which all that follows wants."""
+    rows = sparse.csr_array(X) if X.ndim == 2 else X
+    if X.ndim != 2 or rows.indices.dtype == rows.indptr.dtype == np.int32:
+        return X if X.ndim != 2 else rows
+    if max(rows.nnz, *rows.shape) >= np.iinfo(np.int32).max:
+        raise FeatureError(
+            f"{name} has {rows.nnz} stored values and shape {rows.shape}: at most 2^31 - 1 of each "
+            "fit, give fewer features"
+        )
+    parts = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=rows.shape)
 
 
 def _float_type(dtype: Any) -> Any:

@@ -4,11 +4,12 @@ Nothing is imported here: an object of a library can only come from a process th
 """
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from poise.errors import FeatureError
+from poise.errors import FeatureError, GraphError
 
 CPU_DEVICES = (1, 3)
 """DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned memory."""
@@ -38,6 +39,12 @@ def as_numpy(X: Any, name: str = "X") -> Any:
         return _from_table(arrow, X, name)
     if arrow is not None and isinstance(X, arrow.Array | arrow.ChunkedArray):
         return _from_arrow(arrow, X, name)
+    if is_networkx(X):
+        raise FeatureError(f"{name} is a networkx graph: give it to poise.Graph.from_weights")
+    if isinstance(X, Iterator):
+        raise FeatureError(
+            f"{name} is a {type(X).__name__}, which can be read only once: give a list or an array"
+        )
     try:
         if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):
             return np.from_dlpack(X)
@@ -46,7 +53,27 @@ def as_numpy(X: Any, name: str = "X") -> Any:
     except (ValueError, TypeError, RuntimeError, BufferError) as error:
         if hasattr(X, "__dlpack_device__") and int(X.__dlpack_device__()[0]) not in CPU_DEVICES:
             raise FeatureError(_on_device(name, type(X).__name__)) from None
-        raise FeatureError(f"{name} cannot become a matrix: {one_line(error)}") from None
+        reason = one_line(error)
+        if "inhomogeneous" in reason:
+            reason = "its rows are of different lengths, give as many values in each"
+        raise FeatureError(f"{name} cannot become a matrix: {reason}") from None
+
+
+def is_networkx(value: Any) -> bool:
+    """Whether this is a graph of networkx."""
+    networkx = sys.modules.get("networkx")
+    return networkx is not None and isinstance(value, networkx.Graph)
+
+
+def matrix_of(weights: Any) -> Any:
+    """The adjacency matrix of a networkx graph, nodes in its order; anything else as it is."""
+    if not is_networkx(weights):
+        return weights
+    if not len(weights):
+        raise GraphError("the networkx graph is empty: a graph needs at least one node")
+    return sys.modules["networkx"].to_scipy_sparse_array(
+        weights, weight="weight", dtype=float, format="csr"
+    )
 
 
 def one_line(error: Exception) -> str:

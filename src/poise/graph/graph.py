@@ -19,7 +19,8 @@ from poise.graph.extend import extended, listed
 from poise.graph.features import Features, check_features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
 from poise.graph.neighbours import Neighbours, Spacing
-from poise.graph.new_points import new_point_weights
+from poise.graph.new_points import place_points
+from poise.graph.placement import Placement
 from poise.graph.report import GraphReport, make_report
 from poise.graph.storage import read_graph, write_graph
 from poise.graph.weights import canonical_weights, knn_weights, symmetrised
@@ -80,8 +81,10 @@ class Graph:
 
         Parameters
         ----------
-        weights : sparse of any format or dense array, shape (n, n)
-            Square, symmetric up to rounding, non-negative, finite, with a zero diagonal.
+        weights : sparse of any format or dense array, shape (n, n), or networkx.Graph
+            Square, symmetric up to rounding, non-negative, finite, with a zero diagonal. Where the
+            largest is beyond 1e100 or below 1e-100, all are multiplied by a power of two. Node i is
+            the i-th of ``list(G)`` for a networkx graph, whose edges count by "weight", or 1.
         features : array-like or sparse, shape (n, d), optional
 
         Raises
@@ -164,7 +167,15 @@ class Graph:
         GraphError
             If the graph holds no features, or it is not known how it was made.
         """
-        return new_point_weights(self.features, self.construction, self.spacing, X_new)
+        return self.place(X_new).weights
+
+    def place(self, X_new: Any) -> Placement:
+        """Where new points lie: their weights, as above, and how close they are to any node.
+
+        ``placement.near`` is False for points that lie far from all nodes, compared with how far
+        those are from their own neighbours; see `poise.graph.placement.closeness_to`.
+        """
+        return place_points(self.features, self.construction, self.spacing, X_new)
 
     def extend(self, X_new: Any, *, backend: str | Backend = "auto", seed: int = 0) -> Self:
         """A graph with more points: these nodes keep their numbers, the new ones come after them.
@@ -301,6 +312,14 @@ class Graph:
                 "build the graph again"
             )
         return graph
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # nothing in it changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made again, not filled in: arrays from a pickle would not be read-only.
+        parts = (self.weights, self.features, self.neighbours, self.construction, self.spacing)
+        return type(self), parts
 
     def __repr__(self) -> str:
         edges = self.weights.nnz // 2

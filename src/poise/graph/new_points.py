@@ -10,17 +10,18 @@ from poise.graph.construction import Construction
 from poise.graph.features import Features, check_features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Spacing
+from poise.graph.placement import Placement, closeness_to
 from poise.graph.radius import neighbours_within
 from poise.graph.search import nearest_nodes
 
 
-def new_point_weights(
+def place_points(
     features: Features | None,
     construction: Construction | None,
     spacing: Spacing | None,
     X_new: Any,
-) -> sparse.csr_array:
-    """Weights of the nodes near each new point, each row summing to 1.
+) -> Placement:
+    """Weights of the nodes near each new point, each row summing to 1, and how near they are.
 
     A new point x is joined to its k nearest nodes by the kernel of the graph, with its own d_k as
     the scale, or to the nodes within the radius of an epsilon graph (the nearest one if there are
@@ -33,9 +34,7 @@ def new_point_weights(
         Of the graph; see `Graph`.
     X_new : array-like or sparse, shape (m, d)
 
-    Returns
-    -------
-    csr_array, shape (m, n)
+    Without `spacing` nobody knows what is far, and everything counts as near.
     """
     if features is None:
         raise GraphError(
@@ -68,7 +67,8 @@ def new_point_weights(
     result = sparse.csr_array((values / totals[rows], indices, indptr), shape=(m, n))
     result.eliminate_zeros()
     result.sort_indices()
-    return result
+    close = np.ones(m) if spacing is None else closeness_to(indptr, distances, other)
+    return Placement(result, close)
 
 
 def check_new(X_new: Any, features: Features, minimum: int = 1) -> Features:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 from scipy import sparse
 
-from poise.errors import GraphError
+from poise.errors import DataError, GraphError
 from poise.graph.construction import Construction
 from poise.graph.features import Features, is_sparse
 from poise.graph.kernel import kernels, registered_name
@@ -49,7 +49,7 @@ def write_graph(
     for name, part in (("neighbours", neighbours), ("spacing", spacing)):
         if part is not None:
             arrays |= {f"{name}.{field.name}": getattr(part, field.name) for field in fields(part)}
-    target = Path(path)
+    target = _target(path)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -57,8 +57,25 @@ def write_graph(
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
+    except OSError as error:
+        raise DataError(
+            f"the graph cannot be saved as {str(path)!r}: {error.strerror or error}"
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _target(path: Any) -> Path:
+    """Where to write, if it is the name of a file in a folder that there is."""
+    try:
+        target = Path(path)
+    except TypeError:
+        raise DataError(f"path is {path!r}: expected the name of a file") from None
+    if target.is_dir():
+        raise DataError(f"{str(path)!r} is a folder: name a file in it, for example graph.npz")
+    if not target.parent.is_dir():
+        raise DataError(f"there is no folder {str(target.parent)!r}: make it first")
+    return target
 
 
 def read_graph(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:

@@ -8,11 +8,15 @@ from scipy import sparse
 
 from poise.errors import GraphError
 from poise.graph.features import is_sparse
+from poise.graph.foreign import matrix_of
 from poise.graph.kernel import Kernel, Symmetrise
 from poise.graph.neighbours import Neighbours
 
 SYMMETRY_TOLERANCE = 1e-6
 """Largest |w_ij - w_ji|, relative to the largest weight, that counts as rounding (float32)."""
+LARGEST, SMALLEST = 1e100, 1e-100
+"""Where the largest weight lies outside of these, products of weights would leave the range of
+floats, and all weights are multiplied by one power of two."""
 
 
 def canonical_weights(weights: Any) -> sparse.csr_array:
@@ -20,23 +24,26 @@ def canonical_weights(weights: Any) -> sparse.csr_array:
 
     Canonical: float64 CSR, exactly symmetric, zero diagonal, finite, non-negative, sorted int32
     indices, no explicit zeros, arrays read-only. Entries given twice are added, as SciPy does.
+    Weights that are all beyond `LARGEST` or `SMALLEST` are rescaled: the largest is then about 1.
 
     Parameters
     ----------
-    weights : sparse of any format, or dense array-like, shape (n, n)
+    weights : sparse of any format, dense array-like, shape (n, n), or a networkx graph
 
     Raises
     ------
     GraphError
         Not square, empty, not numeric, NaN or infinite, negative, a non-zero diagonal, or
-        asymmetric beyond `SYMMETRY_TOLERANCE`.
+        asymmetric beyond `SYMMETRY_TOLERANCE`; too large or too small for one scale.
     """
+    weights = matrix_of(weights)
     W = _as_csr(weights)
     if W.nnz >= np.iinfo(np.int32).max:
         raise GraphError(f"the weights have {W.nnz} entries: at most 2^31 - 1 fit, lower k")
     W.sum_duplicates()
-    _check_values(W)
+    _check_values(W, "W.setdiag(0)" if is_sparse(weights) else "np.fill_diagonal(W, 0)")
     W.eliminate_zeros()
+    _rescale(W)
     W = _symmetric(W)
     W.sort_indices()
     parts = (W.data, W.indices.astype(np.int32, copy=False), W.indptr.astype(np.int32, copy=False))
@@ -81,7 +88,13 @@ def symmetrised(W: sparse.csr_array, how: Symmetrise) -> sparse.csr_array:
 
 def _as_csr(weights: Any) -> sparse.csr_array:
     """A float64 CSR copy."""
-    matrix: Any = weights if is_sparse(weights) else np.asarray(weights)
+    try:
+        matrix: Any = weights if is_sparse(weights) else np.asarray(weights)
+    except (ValueError, TypeError):  # rows of different lengths
+        raise GraphError(
+            f"the weights, a {type(weights).__name__}, cannot become a matrix: expected (n, n) "
+            "numbers, one row per node"
+        ) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(
             f"the weights have shape {matrix.shape}: expected a square matrix, one row per node"
@@ -100,7 +113,7 @@ def _as_csr(weights: Any) -> sparse.csr_array:
     return result
 
 
-def _check_values(W: sparse.csr_array) -> None:
+def _check_values(W: sparse.csr_array, without_diagonal: str) -> None:
     finite = np.isfinite(W.data)
     if not finite.all():
         row = _row_of(W, ~finite)
@@ -118,7 +131,21 @@ def _check_values(W: sparse.csr_array) -> None:
     if diagonal:
         raise GraphError(
             f"{diagonal} node(s) have a weight to themselves: the diagonal must be zero, "
-            "call W.setdiag(0) first"
+            f"call {without_diagonal} first"
+        )
+
+
+def _rescale(W: sparse.csr_array) -> None:
+    """Multiply by a power of two where the largest weight is far from 1."""
+    largest, smallest = W.data.max(initial=0.0), W.data.min(initial=np.inf)
+    if not W.nnz or SMALLEST <= largest <= LARGEST:
+        return
+    exponent = int(np.frexp(largest)[1])
+    W.data[:] = np.ldexp(W.data, -exponent)
+    if not W.data.all():
+        raise GraphError(
+            f"the weights range from {smallest:.3g} to {largest:.3g}, too wide for one graph: drop "
+            "the smallest ones, or take a root of all"
         )
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from poise.errors import InputError
 from poise.linalg import reference
+from poise.linalg.breakdown import named_breakdown
 from poise.linalg.kernel import centre, check_kernel, kernel_of
 from poise.linalg.preconditioners import (
     Preconditioner,
@@ -36,6 +37,7 @@ MAX_STEPS = 5_000
 STIFF_STEPS = 120
 
 
+@named_breakdown()
 def solve(
     prepared: PreparedLaplacian,
     rhs: npt.ArrayLike,

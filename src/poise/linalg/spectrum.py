@@ -18,6 +18,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from poise.errors import ConvergenceError, InputError
+from poise.linalg.breakdown import named_breakdown
 from poise.linalg.prepared import PreparedLaplacian
 from poise.linalg.solve import is_stiff, solve
 from poise.linalg.status import Floats
@@ -63,6 +64,7 @@ class _Operator(NamedTuple):
         return np.asarray(X - self.kernel @ (self.kernel.T @ X))
 
 
+@named_breakdown()
 def smallest_eigenpairs(
     prepared: PreparedLaplacian, m: int, kind: SpectrumKind = "combinatorial", seed: int = 0
 ) -> tuple[Floats, Floats]:

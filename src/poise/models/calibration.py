@@ -1,10 +1,9 @@
 """Probabilities that mean what they say: of the guesses shown at 80%, about 80% are right.
 
 The scores of graph models rank their guesses well, but their size follows the number of labels
-and the graph rather than how often they are right. Held-out labels say how often, the labels being
-harder than the other points as their own scores tell; then one power makes the mean confidence
-that share. No prediction changes, and no guess becomes nearly certain where the average guess is
-not.
+and the graph rather than how often they are right. A background that all points share is taken
+away, then one power and one floor, fitted to held-out labels, put the size right. No prediction
+changes.
 """
 
 from dataclasses import dataclass
@@ -15,41 +14,51 @@ from poise.errors import InputError
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.held_out import spread_evenly
 
-#: How far guesses are right more often than scores say, in logits: mean and standard deviation
-#: of what is expected before a label is held out.
-MODESTY, SPREAD = 1.1, 0.5
-#: Values of that difference that are tried.
-SHIFTS = np.linspace(-4.0, 6.0, 101)
-#: A confidence counts as at most this far from certainty.
-CERTAIN = 0.005
+#: Share of points whose smallest probability is below the background, and what is left at least of
+#: a probability when the background is taken away.
+BACKGROUND, LEFT = 0.1, 0.1
+#: Power that is expected where no held-out label is predicted right, and how its logarithm rises
+#: with the share of them that is: scores on a good graph are far too modest.
+POWER, RIGHT = 0.5, 1.8
+#: Standard deviation of the logarithm of the power around that expectation, and how much smaller
+#: it is where held-out labels are unlike the other points and say less about them.
+SPREAD, UNLIKE = 0.3, 5.0
+#: How strongly the expected power rises where held-out labels look harder than the other points,
+#: as labels chosen for being contested do; and the largest logarithm of that ratio that counts.
+HARDER, HARDEST = 0.6, 0.7
 #: Share of the mean doubt that even the surest guess keeps.
-FLOOR = 0.3
-#: Smallest and largest power, and steps of the bisection between them.
-POWERS, STEPS = (0.1, 30.0), 30
-#: Points that means are taken over: more do not change them.
+FLOOR = 0.4
+#: Powers that are tried.
+POWERS = np.exp(np.linspace(np.log(0.25), np.log(16.0), 41))
+#: Points that the mean confidence is taken over: more do not change it.
 SAMPLE = 2_000
 #: Held-out labels below which there is no evidence and no number should be shown.
 EVIDENCE = 10
 #: Smallest probability: keeps logarithms finite where a score is zero.
 TINY = 1e-12
+#: Probability of an answer that the model excludes, so that one surprise cannot decide.
+SURPRISE = 1e-4
 
 
 @dataclass(frozen=True)
 class Calibration:
     """A map from a model's probabilities p to calibrated ones.
 
-    ``(1 - floor) p^power / Z + floor / C``, Z the sum of the powers over the C classes.
+    ``(1 - floor) s^power / Z + floor / C`` with ``s = max(p - background, LEFT p)``, Z the sum of
+    the powers over the C classes.
 
     Attributes
     ----------
     power : above 1 makes guesses more confident, below 1 less
     floor : share given to all classes alike, from 0 to below 1
+    background : what every class gets at nearly every point, whatever the labels nearby
     held_out : number of held-out labels that it was fitted to
     classes_seen : number of classes among them
     """
 
     power: float = 1.0
     floor: float = 0.0
+    background: float = 0.0
     held_out: int = 0
     classes_seen: int = 0
 
@@ -59,21 +68,27 @@ class Calibration:
         return self.held_out >= EVIDENCE and self.classes_seen >= 2
 
     @classmethod
-    def fit(
-        cls, probabilities: Floats, held_out: Floats, codes: Ints, *, linear_power: float = 0.0
-    ) -> "Calibration":
+    def fit(cls, probabilities: Floats, held_out: Floats, codes: Ints) -> "Calibration":
         """Fit to what the model says about labels that it has not seen.
 
-        The power makes the mean confidence on the points that are not labelled what
-        `expected_accuracy` says of them, and the floor is `FLOOR` times the rest to 1. Labels whose
-        class has no other label say nothing and are left out.
+        The background is the `BACKGROUND` quantile, over the points that are not labelled, of the
+        smallest probability: near zero if there are many classes, large if a few classes have
+        several clusters each. With q_b what is left to the power b, normalised, the floor is
+        ``e_b = FLOOR (1 - mean_x max_c q_b(x))``, and b is the posterior mean, in the logarithm,
+        under
+
+            log b ~ Normal(log POWER + RIGHT a + HARDER r, (SPREAD / (1 + UNLIKE |r|))^2)
+            y_i   ~ (1 - e_b) q_b(i) + e_b / C
+
+        where a is the share of the m held-out labels that are predicted right, ``(right + 1) / (m +
+        2)``, and r the logarithm of the mean confidence on these points, divided by that on the
+        held-out labels. Labels whose class has no other label say nothing about b and are left out.
 
         Parameters
         ----------
         probabilities : (n, C) of the points that are not labelled; rows sum to one
         held_out : (m, C) scores or probabilities of the labels by models that did not see them
         codes : (m,) their classes
-        linear_power : power of a linear model in these scores, if the same labels chose it
 
         References
         ----------
@@ -87,21 +102,39 @@ class Calibration:
                 f"held-out scores have shape {scores.shape}, expected "
                 f"{(len(codes), pool.shape[1])}: give a row per label and a column per class"
             )
-        if pool.shape[1] < 2 or len(pool) == 0:
+        n_classes = pool.shape[1]
+        if n_classes < 2 or len(pool) == 0:
             return cls(1.0)
         pool = pool[spread_evenly(len(pool), SAMPLE)]
-        answers = np.asarray(codes)
-        counts = scores[np.arange(len(scores)), answers] > 0
-        rows, answers = scores[counts], answers[counts]
-        accuracy = expected_accuracy(
-            pool.max(axis=1),
-            rows.max(axis=1, initial=0.0) / rows.sum(axis=1),
-            rows.argmax(axis=1) == answers,
-            MODESTY - linear_power,
+        background = float(np.quantile(pool.min(axis=1), BACKGROUND))
+        pool = without_background(pool, background)
+        total = scores.sum(axis=1)
+        known = total > 0
+        rows = without_background(scores[known] / total[known, None], background)
+        answers = np.asarray(codes)[known]
+        harder = 0.0
+        if len(rows):
+            harder = float(np.log(pool.max(axis=1).mean() / rows.max(axis=1).mean()))
+        counts = rows[np.arange(len(rows)), answers] > 0
+        rows, answers = rows[counts], answers[counts]
+        right = float((np.sum(rows.argmax(axis=1) == answers) + 1) / (len(rows) + 2))
+        centre = np.log(POWER) + RIGHT * right + HARDER * np.clip(harder, -HARDEST, HARDEST)
+        logs = np.log(POWERS)
+        floors = np.array([FLOOR * (1 - to_power(pool, b).max(axis=1).mean()) for b in POWERS])
+        spread = SPREAD / (1 + UNLIKE * abs(harder))
+        posterior = -0.5 * ((logs - centre) / spread) ** 2
+        for k, (power, floor) in enumerate(zip(POWERS, floors, strict=True)):
+            given = to_power(rows, power)[np.arange(len(rows)), answers]
+            posterior[k] += np.log((1 - floor) * given + floor / n_classes + SURPRISE).sum()
+        weights = np.exp(posterior - posterior.max())
+        log_power = float(weights @ logs / weights.sum())
+        return cls(
+            float(np.exp(log_power)),
+            float(np.interp(log_power, logs, floors)),
+            background,
+            len(rows),
+            len(np.unique(answers)),
         )
-        floor = FLOOR * (1.0 - accuracy)
-        sharpened = (accuracy - floor / pool.shape[1]) / (1.0 - floor)
-        return cls(_power_for(pool, sharpened), floor, len(rows), len(np.unique(answers)))
 
     def apply(self, probabilities: Floats, keep: Bools | None = None) -> Floats:
         """Calibrated probabilities; the largest entry of each row stays the largest.
@@ -116,7 +149,8 @@ class Calibration:
         raw = _checked(probabilities)
         if raw.shape[1] < 2:
             return raw.copy()
-        result = (1 - self.floor) * to_power(raw, self.power) + self.floor / raw.shape[1]
+        sharpened = to_power(without_background(raw, self.background), self.power)
+        result = (1 - self.floor) * sharpened + self.floor / raw.shape[1]
         rows = np.arange(len(raw))
         best = np.argmax(raw, axis=1)
         # Rounding may make two nearly equal entries equal, and the first of them the largest.
@@ -125,45 +159,10 @@ class Calibration:
         return result if keep is None else np.where(np.asarray(keep)[:, None], raw, result)
 
 
-def expected_accuracy(
-    confidence: Floats, held_out: Floats, right: Bools, modesty: float = MODESTY
-) -> float:
-    """Share of guesses that are right, from held-out labels that may be harder than the rest.
-
-    A guess of confidence c is taken to be right with probability ``sigmoid(logit(c) + d)``, for
-    labels and other points alike: labels that were asked because they are contested have a lower c.
-    The difference d is one number, with the prior ``Normal(modesty, SPREAD^2)``, and the share is
-    its mean over the points and over the posterior of d given which held-out labels are right.
-
-    Parameters
-    ----------
-    confidence : (n,) largest probability of each point
-    held_out, right : (m,) the same of each held-out label, and whether the guess is right
-    modesty : expected d
-    """
-    signs = np.where(right, 1.0, -1.0)
-    said = signs[:, None] * (_logits(held_out)[:, None] + SHIFTS)
-    logs = -np.logaddexp(0.0, -said).sum(axis=0) - 0.5 * ((SHIFTS - modesty) / SPREAD) ** 2
-    posterior = np.exp(logs - logs.max())
-    shares = 1.0 / (1.0 + np.exp(-(_logits(confidence)[:, None] + SHIFTS)))
-    return float(shares.mean(axis=0) @ posterior / posterior.sum())
-
-
-def _power_for(pool: Floats, confidence: float) -> float:
-    """The power that makes the mean confidence `confidence`: it rises with the power, so bisect."""
-    low, high = np.log(POWERS[0]), np.log(POWERS[1])
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if to_power(pool, np.exp(middle)).max(axis=1).mean() < confidence:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp((low + high) / 2))
-
-
-def _logits(confidence: Floats) -> Floats:
-    inner = np.clip(confidence, CERTAIN, 1.0 - CERTAIN)
-    return np.asarray(np.log(inner / (1.0 - inner)))
+def without_background(probabilities: Floats, background: float) -> Floats:
+    """Rows of ``max(p - background, LEFT p)``, divided by their sums; their order stays."""
+    left = np.maximum(probabilities - background, LEFT * probabilities)
+    return np.asarray(left / left.sum(axis=1, keepdims=True))
 
 
 def to_power(probabilities: Floats, power: float) -> Floats:

@@ -7,7 +7,6 @@ from abc import ABCMeta, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,15 +29,19 @@ from poise.models.result import ScoreResult, normalise_scores, sign_unit
 from poise.models.targets import read_targets
 from poise.models.wnll import wnll
 
+#: Neighbours of each point, where there are as many.
+USUAL_K = 20
+
 
 class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the classifiers that spread a few labels over a graph.
 
     Parameters
     ----------
-    k : int
-        Neighbours of each point in the graph that `fit` builds; n - 1 where there are only n <= k
-        points. Ignored, with `metric` and `kernel`, by a fit on a `Graph`.
+    k : int, optional
+        Neighbours of each point in the graph that `fit` builds, fewer than there are points. By
+        default 20, or all others where there are fewer. Ignored, with `metric` and `kernel`, by a
+        fit on a `Graph`.
     metric, kernel
         As in `poise.knn_graph`; for its other options build the graph first and fit on it.
     class_priors : mapping of class to share, or array in the order of `classes_`, optional
@@ -66,7 +69,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def __init__(
         self,
         *,
-        k: int = 20,
+        k: int | None = None,
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
@@ -89,9 +92,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ----------
         X : array-like or sparse, shape (n, d), or Graph with n nodes
         y : array-like, shape (n,)
-            The class of each point: whole numbers, text or truth values. Not labelled are -1, and
-            in arrays of text or objects also "-1" (what NumPy makes of -1 among text), None and
-            NaN (what pandas makes of a missing value).
+            The class of each point: whole numbers (also as floats), text or truth values. Not
+            labelled are -1, NaN, None and pandas' NA, and among text "-1", what NumPy makes of -1.
         """
         if isinstance(X, Graph):
             graph = X
@@ -102,9 +104,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 self.n_features_in_ = graph.features.shape[1]
         else:
             features = self._features(X, reset=True)
-            k: Any = self.k
-            if isinstance(k, int | np.integer):
-                k = min(k, features.shape[0] - 1)
+            k = min(USUAL_K, features.shape[0] - 1) if self.k is None else self.k
             graph = knn_graph(features, k, metric=self.metric, kernel=self.kernel)
         labels, self.classes_ = read_targets(y, graph.n_nodes)
         result = self._model(graph, labels)
@@ -123,15 +123,23 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.transduction_ = self.classes_[np.argmax(self.label_distributions_, axis=1)]
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, return_reached: bool = False) -> Any:
         """Classes of new points, or of the nodes of the graph fitted on: `predict_proba`'s largest.
+
+        Parameters
+        ----------
+        X : array-like or sparse, shape (m, d), or the Graph fitted on
+        return_reached : bool
+            Also say which points the labels speak about. The others lie far from all points fitted
+            on, or are most like points in components without a label.
 
         Returns
         -------
-        (m,) array
+        (m,) array of classes, with `return_reached` also the (m,) mask
         """
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+        probabilities, reached = self._predicted(X)
+        classes = np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+        return (classes, reached) if return_reached else classes
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, from the kernel-weighted mean of the neighbours' scores.
@@ -140,8 +148,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ----------
         X : array-like or sparse, shape (m, d), or the Graph fitted on
             New points take the scores of their k nearest points (`Graph.out_of_sample_weights`); a
-            point that was fitted on is treated as a new one, so that neighbours have a say. For a
-            graph, the nodes' own scores are used.
+            point that was fitted on is treated as a new one, so that neighbours have a say. With
+            the distance from all points fitted on, probabilities fall to the shares of the classes
+            (`poise.graph.placement`). For a graph, the nodes' own scores are used.
 
         Returns
         -------
@@ -149,6 +158,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Rows sum to one. Scores are divided by their sum; those of Poisson learning, which have
             signs, go through a softmax.
         """
+        return self._predicted(X)[0]
+
+    def _predicted(self, X: Any) -> tuple[Floats, Bools]:
+        """(m, C) probabilities, and the (m,) mask of the points that the labels speak about."""
         check_is_fitted(self)
         if isinstance(X, Graph):
             if X is not self.graph_ and X.fingerprint != self.graph_.fingerprint:
@@ -156,14 +169,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                     f"{X!r} is not the graph that this model was fitted on, {self.graph_!r}: "
                     "a transductive model knows that graph only, fit it again or pass points"
                 )
-            return self.label_distributions_.copy()
+            return self.label_distributions_.copy(), self.reached_.copy()
         if self.graph_.features is None:
             raise GraphError(
                 "this model was fitted on a graph that holds no features, so new points cannot be "
                 "placed in it: fit on points, or on knn_graph(X, keep_features=True)"
             )
-        weights = self.graph_.out_of_sample_weights(self._features(X, reset=False))
-        return self._probabilities(weights @ self.scores_, weights @ self.reached_ > 0)
+        placement = self.graph_.place(self._features(X, reset=False))
+        known = placement.weights @ self.reached_ > 0
+        rows = self._probabilities(placement.weights @ self.scores_, known)
+        return placement.faded(rows, self._fallback), known & placement.near
 
     def _probabilities(self, scores: Floats, known: Bools) -> Floats:
         rows = normalise_scores(scores, known, self._fallback, self._unit)
@@ -247,7 +262,7 @@ class PWLL(GraphClassifier):
         tau: float = 0.0,
         shift: float = SHIFT,
         *,
-        k: int = 20,
+        k: int | None = None,
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
@@ -285,7 +300,7 @@ class LaplaceLearning(GraphClassifier):
         self,
         tau: float = 0.0,
         *,
-        k: int = 20,
+        k: int | None = None,
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
@@ -339,7 +354,7 @@ class WNLL(GraphClassifier):
         self,
         tau: float = 0.0,
         *,
-        k: int = 20,
+        k: int | None = None,
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,
@@ -378,7 +393,7 @@ class ProperlyWeighted(GraphClassifier):
         radius: float = 0.1,
         tau: float = 0.0,
         *,
-        k: int = 20,
+        k: int | None = None,
         metric: str = "euclidean",
         kernel: KernelLike = "gaussian",
         class_priors: Any = None,

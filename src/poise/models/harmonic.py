@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import InputError
+from poise.errors import ConvergenceError, InputError
 from poise.graph import Graph
 from poise.linalg import solve
+from poise.linalg.breakdown import TOO_WIDE
 from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
 from poise.models.poisson_weights import SHIFT, check_shift, poisson_weights
@@ -225,8 +226,11 @@ def spread(
     result = [np.empty((n, len(columns)), order="F") for columns in sources]
     if wanted:
         operator = np.array([t for t, _ in wanted])
-        q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
+        with np.errstate(all="ignore"):  # what is not finite is refused in words
+            q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
         q[~free] = 0.0
+        if not np.isfinite(q).all():
+            raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
         solution = solve(prepared, rhs, diagonals=q, free=free, operator=operator, rtol=rtol)
         v = solution.require().value
         for column, (t, j) in enumerate(wanted):
@@ -255,7 +259,10 @@ def _implied(columns: Sequence[Ints]) -> list[int]:
 
 def check_decay(tau: npt.ArrayLike) -> Floats:
     """`tau`, one number or several, finite and not negative."""
-    decay = np.asarray(tau, dtype=np.float64)
+    try:
+        decay = np.asarray(tau, dtype=np.float64)
+    except (ValueError, TypeError):
+        decay = np.array(np.nan)
     if not (np.all(np.isfinite(decay)) and np.all(decay >= 0)):
-        raise InputError(f"tau is {decay.tolist()}: it must be finite and not negative")
+        raise InputError(f"tau is {tau!r}: it must be finite and not negative")
     return decay

@@ -7,6 +7,7 @@ among them, and models in which labels are doubted need nothing more: m labels, 
 import numpy as np
 
 from poise.graph import Graph
+from poise.linalg.breakdown import named_breakdown
 from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import spread
 
@@ -47,6 +48,7 @@ def label_walk(graph: Graph, nodes: Ints, gamma: Floats, *, rtol: float | None =
     return np.asarray(np.divide(B, total, out=np.zeros_like(B), where=total > 0))
 
 
+@named_breakdown()
 def soft_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
     """What labels of finite weights become: each a mean of itself and of those it can reach.
 
@@ -69,6 +71,7 @@ def soft_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
     return np.asarray(np.linalg.solve(_system(walk, share), share[:, None] * targets))
 
 
+@named_breakdown()
 def held_out_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
     """What the other labels say about each label: its `soft_targets` if its weight were 0.
 

@@ -77,9 +77,10 @@ def as_label(value: Any) -> Label:
         value = value.item()
     if isinstance(value, (str, int)):  # bool is an int
         return value
+    how = ".decode()" if isinstance(value, bytes) else "str()"
     raise LabelError(
         f"a class must be text, a whole number or a truth value, got {value!r} of type "
-        f"{type(value).__name__}: convert it, for example with str()"
+        f"{type(value).__name__}: convert it, for example with {how}"
     )
 
 

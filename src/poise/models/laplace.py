@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from poise.checks import decay
 from poise.graph import Graph
 from poise.models.components import reached
 from poise.models.harmonic import spread
@@ -23,6 +24,7 @@ def laplace(graph: Graph, labels: Labels, *, tau: float = 0.0) -> ScoreResult:
     harmonic functions, ICML 2003.
     """
     check_labels(labels)
+    decay(tau)
     sources = labels.by_class
     (scores,) = spread(graph, np.ones((graph.n_nodes, 1)), [tau], [sources])
     return ScoreResult(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poise.errors import InputError
+from poise.checks import real_number
 from poise.graph import Graph
 from poise.linalg import solve
 from poise.linalg.status import Floats, Ints
@@ -69,5 +69,9 @@ def poisson_weights(
 
 def check_shift(shift: float) -> None:
     """Refuse a shift that would let gamma vanish."""
-    if not (np.isfinite(shift) and shift > 0):
-        raise InputError(f"shift is {shift}: it must be positive, 1e-5 is the authors' choice")
+    real_number(
+        shift,
+        "shift",
+        lambda number: 0 < number < float("inf"),
+        "it must be positive, 1e-5 is the authors' choice",
+    )

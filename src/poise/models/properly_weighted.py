@@ -1,10 +1,14 @@
 """Properly weighted graph Laplacian."""
 
+from functools import partial
+from operator import lt
+
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from poise.errors import GraphError, InputError
+from poise.checks import decay, real_number
+from poise.errors import GraphError
 from poise.graph import Graph
 from poise.models.components import reached
 from poise.models.harmonic import spread
@@ -37,9 +41,10 @@ def properly_weighted(
     Appl. Math. Optim. 2019.
     """
     check_labels(labels)
+    decay(tau)
     for name, value, least in (("alpha", alpha, 0.0), ("zeta", zeta, 1.0), ("radius", radius, 0.0)):
-        if not value > least:
-            raise InputError(f"{name} is {value}: it must be greater than {least:g}")
+        greater = partial(lt, least)
+        real_number(value, name, greater, f"it must be a number greater than {least:g}")
     if graph.features is None:
         raise GraphError(
             "the properly weighted Laplacian needs the features: build the graph with "

@@ -1,5 +1,6 @@
 """Poisson reweighted Laplace learning, with decay: the model of the paper."""
 
+from poise.checks import decay
 from poise.graph import Graph
 from poise.models.components import reached
 from poise.models.harmonic import Problem, solve_problems
@@ -29,6 +30,7 @@ def pwll(graph: Graph, labels: Labels, *, tau: float = 0.0, shift: float = SHIFT
     learning, SIAM J. Math. Data Sci. 2023.
     """
     check_labels(labels)
+    decay(tau)
     sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
     (columns,) = solve_problems(graph, [Problem(sources, tau, shift)])
     return ScoreResult(

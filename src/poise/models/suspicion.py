@@ -16,6 +16,8 @@ from poise.models.registry import check_labels
 
 #: Share of wrong labels that is expected where nothing else is known.
 NOISE = 0.1
+#: Shares that are averaged over where even that is not known, all as likely beforehand.
+SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 #: Powers of the evidence among which the fit may choose: as it is, and sharper.
 POWERS = (1.0, 3.0)
 #: Smallest score of a class.
@@ -54,7 +56,11 @@ def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -
     (m,) probabilities, by Bayes' rule:
     ``(1 - noise) q_y / ((1 - noise) q_y + noise (1 - q_y) / (C - 1))``
     """
-    noise = check_noise(noise)
+    return _fit(evidence, codes, check_noise(noise))[0]
+
+
+def _fit(evidence: Sequence[Floats], codes: Ints, noise: float) -> tuple[Floats, float]:
+    """`label_trust`, and the logarithm of the likelihood of the labels."""
     m, n_classes = evidence[0].shape
     for scores in evidence:
         if scores.shape != (m, n_classes) or len(codes) != m:
@@ -63,7 +69,7 @@ def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -
                 f"({len(codes)}, {n_classes}) from every model"
             )
     if n_classes < 2 or m == 0:
-        return np.ones(m)
+        return np.ones(m), 0.0
     own = np.arange(m), codes
     parts = [_sharpened(scores, power)[own] for scores in evidence for power in POWERS]
     likelihood = np.array([*parts, np.full(m, 1 / n_classes), _alone(codes, n_classes)])
@@ -74,7 +80,8 @@ def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -
         b = (b[:, None] * noisy / (b @ noisy)).mean(axis=1)
     q = np.clip(b @ likelihood, 0.0, 1.0)
     right = (1 - noise) * q
-    return np.asarray(right / (right + other * (1 - q)))
+    trust = right / (right + other * (1 - q))
+    return np.asarray(trust), float(np.log(b @ noisy).sum())
 
 
 def doubt(
@@ -98,13 +105,20 @@ def doubt(
     -------
     weights, trust : (m,) each
     """
-    noise = check_noise(noise)
-    trust = np.full(len(labels), 1 - noise)
+    weights, trust, _ = _in_turn(walk, labels, check_noise(noise), others)
+    return weights, trust
+
+
+def _in_turn(
+    walk: Floats, labels: Labels, noise: float, others: Sequence[Floats]
+) -> tuple[Floats, Floats, float]:
+    """`doubt`, and the logarithm of the likelihood of the labels."""
+    trust, likelihood = np.full(len(labels), 1 - noise), 0.0
     for _ in range(PASSES):
         held_out = held_out_targets(walk, labels.one_hot, _weights(EVEN * _odds(trust)))
         balanced = held_out * balance_factors(held_out)
-        trust = label_trust([balanced, *others], labels.codes, noise)
-    return _weights(_odds(trust) ** DECIDED), trust
+        trust, likelihood = _fit([balanced, *others], labels.codes, noise)
+    return _weights(_odds(trust) ** DECIDED), trust, likelihood
 
 
 def _odds(trust: Floats) -> Floats:
@@ -115,11 +129,34 @@ def _weights(values: Floats) -> Floats:
     return np.clip(values, 1 / LARGEST, LARGEST)
 
 
+def averaged_trust(
+    walk: Floats,
+    labels: Labels,
+    others: Sequence[Floats] = (),
+    shares: Sequence[float] = SHARES,
+) -> Floats:
+    """Probability that each label is right, when nobody knows how many are wrong.
+
+    The mean of the trust of `doubt` over `shares` of wrong labels, each weighted by how likely it
+    makes the labels that were given. Where labels agree with each other, small shares win and
+    hardly any label is doubted.
+
+    Returns
+    -------
+    (m,) probabilities
+    """
+    found = [_in_turn(walk, labels, check_noise(share), others)[1:] for share in shares]
+    logs = np.array([likelihood for _, likelihood in found])
+    weights = np.exp(logs - logs.max())
+    trusts = np.array([trust for trust, _ in found])
+    return np.asarray(weights @ trusts / weights.sum())
+
+
 def suspicion(
     graph: Graph,
     labels: Labels,
     *,
-    noise: float = NOISE,
+    noise: float | None = NOISE,
     others: Sequence[Floats] = (),
     shift: float = SHIFT,
     relative: bool = False,
@@ -127,8 +164,9 @@ def suspicion(
     """Probability that each label is wrong, in the order of ``labels.nodes``.
 
     The labels most worth a second look are those with the largest values. See `label_trust` for the
-    model and `doubt` for `others`; `shift` and `relative` are those of the Poisson weights. The
-    cost is a column for each label.
+    model and `doubt` for `others`; `shift` and `relative` are those of the Poisson weights. With
+    `noise` None the share of wrong labels is averaged over, see `averaged_trust`. The cost is a
+    column for each label.
 
     Returns
     -------
@@ -137,6 +175,8 @@ def suspicion(
     check_labels(labels)
     gamma = poisson_weights(graph, [labels.nodes], shift=shift, relative=relative, rtol=RTOL)
     walk = label_walk(graph, labels.nodes, gamma[:, 0])
+    if noise is None:
+        return 1.0 - averaged_trust(walk, labels, others)
     return 1.0 - doubt(walk, labels, noise, others)[1]
 
 

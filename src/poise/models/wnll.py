@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from poise.checks import decay
 from poise.graph import Graph
 from poise.linalg import solve
 from poise.models.components import laplacian, reached
-from poise.models.harmonic import check_decay
 from poise.models.labels import Labels
 from poise.models.registry import check_labels, models
 from poise.models.result import ScoreResult
@@ -31,7 +31,7 @@ def wnll(
     J. Sci. Comput. 2017.
     """
     check_labels(labels)
-    check_decay(tau)
+    decay(tau)
     mu = (1 + graph.n_nodes / len(labels)) / 2
     indicator = np.zeros((graph.n_nodes, len(labels.classes)))
     indicator[labels.nodes] = labels.one_hot

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from poise import Graph, knn_graph
 from poise.studio.catalogue import Catalogue
+from poise.studio.centring import is_centred
 from poise.studio.preparing import Compared, Features, Report, embedded
 
 #: Items with which questions begin; or as many as there are after so many seconds, but not fewer
@@ -37,12 +38,14 @@ class Part:
     Attributes
     ----------
     catalogue, features, graph : of these items
+    rows : the features before they were centred
     wanted : how many items the source was asked for; those that cannot be read are not in
     """
 
     catalogue: Catalogue
     features: Features
     graph: Graph
+    rows: Features
     wanted: int
 
 
@@ -64,7 +67,8 @@ def arriving(
     """
     began, size = clock(), 0
     known: Catalogue | None = None
-    features: Features | None = None
+    rows: Features | None = None
+    centre: Features | float = 0.0
     graph: Graph | None = None
     while (size := _next(size, graph is not None)) < total:
         catalogue = take(size)
@@ -73,25 +77,28 @@ def arriving(
         if known is not None and catalogue.ids[: len(known)] != known.ids:
             return  # files went or changed meanwhile: all of them are read once more at the end
         if new:
-            rows = embedded(
+            more = embedded(
                 catalogue.only(new),
                 compared.embedding,
                 lambda done, _, old=old: report(old + done, total),  # type: ignore[misc]
             )
-            features = rows if features is None else np.concatenate([features, rows])
+            rows = more if rows is None else np.concatenate([rows, more])
         known = catalogue
-        if features is None or len(features) < FEWEST:
+        if rows is None or len(rows) < FEWEST:
             continue
         if graph is None:
             elapsed = clock() - began
-            if len(features) < ENOUGH and elapsed < SECONDS:
+            if len(rows) < ENOUGH and elapsed < SECONDS:
                 continue
             if elapsed * (total - size) / size <= SOON:
                 return
+            centre = rows.mean(axis=0) if is_centred(compared.embedding) else 0.0
+            features = rows - centre
             graph = knn_graph(features, compared.k, metric=compared.metric, keep_neighbours=True)
         else:
+            features = rows - centre
             graph = graph.extend(features[graph.n_nodes :])
-        yield Part(catalogue, features, graph, size)
+        yield Part(catalogue, features, graph, rows, size)
 
 
 def _next(size: int, begun: bool) -> int:

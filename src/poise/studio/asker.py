@@ -3,40 +3,35 @@
 While somebody looks at a question, the next one for every possible answer is computed. Where that
 takes too long, or where several people answer, questions are asked ahead instead: some at once,
 each the best of its surroundings, with the open ones answered in expectation. Nobody else touches
-the learner; what is said to the thread is done in order, before it goes on working ahead.
+the learner; what is said to the thread is done in order, before it goes on working ahead. So all
+answers that came during a solve are known to the next one.
 """
 
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
 from math import ceil
 from statistics import median
 from typing import Any, TypeVar
 
 from poise import Graph, Learner
-from poise.active.acquisition.registry import as_acquisition
 from poise.errors import NodeIndexError, PoiseError
 from poise.linalg.warm_up import is_warming_up
 from poise.models.calibration import Calibration
+from poise.studio.demand import FEWEST, Demand
 from poise.studio.question import NEW_CLASS, Features, Question, ask, ask_about
-from poise.studio.settings import DEFAULTS
+from poise.studio.setup import Setup
 
-#: How the first question is chosen where the acquisition cannot choose without labels: the middle
-#: of a crowd. And the acquisitions that can.
-SEEDING, SELF_SEEDING = "typicality", frozenset({"auto"})
-#: Decay for acquisitions that have none of their own: the paper's, which falls with the answers.
-DECAY = "geometric"
 #: Seconds of a solve from which on questions are asked ahead: people may be as quick. With so many
 #: items that is known before the first solve, which takes longest.
 SLOW, LARGE = 0.25, 200_000
-#: Then so many are asked with one solve, at least and at most: what a quick person answers, one
-#: question in so many seconds, while the next solve runs. More of them are more questions that
-#: were chosen without the answers to the ones before.
-FEWEST, MOST, PACE = 3, 12, 1.0
+#: Then as many are asked with one solve, at most `MOST`, as a quick person answers while the next
+#: solve runs, one question in `PACE` seconds. More of them are more questions that were chosen
+#: without the answers to the ones before.
+MOST, PACE = 12, 1.0
 #: And so many while the solver is compiled, once after an installation: with more first questions
 #: that know nothing of each other's answers, fewer classes are seen early.
 COMPILING = 6
@@ -50,47 +45,6 @@ LIKELY = 12
 NO_ANSWER = "\N{NULL}skip"
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a learner begins with.
-
-    Attributes
-    ----------
-    labels : node -> class, in the order in which they were answered
-    classes : all of them, in their order
-    excluded, skipped : nodes that are not asked, for ever or for a while
-    acquisition, tau : as for `Learner`; tau None is the acquisition's own decay, or `DECAY`
-    """
-
-    labels: Mapping[int, str] = field(default_factory=dict)
-    classes: tuple[str, ...] = ()
-    excluded: frozenset[int] = frozenset()
-    skipped: frozenset[int] = frozenset()
-    acquisition: str = str(DEFAULTS["acquisition"])
-    tau: float | None = None
-
-    def learner(self, graph: Graph, seed: int) -> Learner:
-        """A new learner that stands there."""
-        acquisition = as_acquisition(self.acquisition)
-        learner = Learner(
-            graph,
-            acquisition=acquisition,
-            tau=getattr(acquisition, "tau", DECAY) if self.tau is None else self.tau,
-            seeding=None if self.acquisition in SELF_SEEDING else SEEDING,
-            n_seeding=1,
-            seed=seed,
-            classes=self.classes,
-        )
-        if self.labels:
-            # Told, not given: tau falls with the number of answers.
-            learner.tell(list(self.labels), list(self.labels.values()))
-        for method, nodes in ((learner.exclude, self.excluded), (learner.skip, self.skipped)):
-            free = sorted(nodes - self.labels.keys())
-            if free:
-                method(free)
-        return learner
 
 
 def fulfil(future: "Future[T]", work: Callable[[], T]) -> None:
@@ -112,8 +66,9 @@ class Asker:
         self._has_solved = False
         #: What makes probabilities of the scores; None as long as none must be shown.
         self.calibration: Calibration | None = None
-        #: Whether several people answer: then what an answer leads to depends on the others'.
-        self.several = False
+        #: Who has to be served. If several people answer, what an answer leads to depends on the
+        #: others' answers: nothing is foreseen then, and no open question has its own column.
+        self.demand = Demand()
         self._changed = threading.Condition()
         self._inbox: deque[tuple[Callable[[], None], Future[Any] | None]] = deque()
         self._wanted = False
@@ -126,6 +81,7 @@ class Asker:
         self._stopped = False
         self._ticks = 0
         self._restarts = 0  # what was begun before the last one counts no more
+        self._touched: set[int] = set()  # nodes that were answered or held since an ask began
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="poise-asker", daemon=True)
         self._thread.start()
@@ -164,20 +120,34 @@ class Asker:
         setup: Setup,
         held: list[int],
         grown: tuple[Graph, Features] | None = None,
+        *,
+        people: int | None = None,
+        keep: bool = False,
     ) -> None:
-        """Begin anew with other labels, settings or items; questions that people hold stay open."""
+        """Begin anew with other labels, settings or items; questions that people hold stay open.
+
+        Parameters
+        ----------
+        people : how many answer from now on
+        keep : whether the questions asked ahead are still worth asking. They are kept for several
+            people only: a single one gets the best question for the labels as they are now.
+        """
 
         def anew() -> None:
             if grown is not None:
                 self.graph, self.features = grown
-            self.learner = setup.learner(self.graph, self.seed)
+            self.learner = setup.learner(self.graph, self.seed, anticipate=not self.demand.several)
 
         with self._changed:
             self._restarts += 1
-            self._queue.clear()
-            self._explained.clear()
+            kept = keep and self.demand.several
+            if people is not None:
+                self.demand.people = people
+            if not kept:
+                self._queue.clear()
+                self._explained.clear()
             self._ahead.clear()
-            self._to_explain.clear()
+            self._to_explain = {question.node for question in self._queue}
         self._post(anew, [])
         for node in held:
             self.hold(node)
@@ -186,6 +156,7 @@ class Asker:
         """A question about a given node; its reasons come later, see `explained`."""
         with self._changed:
             self._to_explain.add(node)
+            self._drop({node})
         self._post(lambda: None, [])
 
     # What is asked ----------------------------------------------------------------------------
@@ -207,6 +178,7 @@ class Asker:
             if self._queue:
                 question = self._queue.popleft()
                 self._explained[question.node] = question
+                self.demand.taken()
                 self._notify()
                 return question
             if not self._wanted:  # whoever asks again while waiting must not wake itself
@@ -288,13 +260,17 @@ class Asker:
             for node in nodes:
                 self._explained.pop(node, None)
                 self._to_explain.discard(node)
-            gone = set(nodes)
-            self._queue = deque(q for q in self._queue if q.node not in gone)
+            self._drop(set(nodes))
             self._ahead.clear()
             self._exhausted = False
             self._failure = None
             self._inbox.append((changing, None))
             self._notify()
+
+    def _drop(self, nodes: set[int]) -> None:
+        """Take nodes out of what is asked ahead, and of what is being chosen at this moment."""
+        self._touched |= nodes
+        self._queue = deque(q for q in self._queue if q.node not in nodes)
 
     def _run(self) -> None:
         while True:
@@ -320,6 +296,8 @@ class Asker:
             return None
         if self._to_explain:
             return self._explain
+        if self.demand.several:  # what is solved before the next answer would be solved again
+            return self._ask if self._missing() > 0 and not self._exhausted else None
         if self._wanted and not self._queue and not self._exhausted:
             return self._ask
         if not self._prepared and (self.learner.labels or self.learner.pending):
@@ -332,35 +310,46 @@ class Asker:
         return self._ask if self.learner.pending and few and not self._exhausted else None
 
     def _queues(self) -> bool:
-        """Whether questions are asked ahead, rather than answers foreseen."""
+        """Whether questions are asked ahead of one person, rather than answers foreseen."""
         slow = self._solving() > SLOW or self.graph.n_nodes >= LARGE
-        return self.several or slow or is_warming_up()
+        return slow or is_warming_up()
 
     def _solving(self) -> float:
         """Seconds that a solve takes, as far as that is known."""
         return median(self.solve_seconds or [0.0])
 
+    def _missing(self) -> int:
+        """How many questions several people lack: those who have none, and those to be ready."""
+        held = len(self.learner.pending) - len(self._queue)
+        return max(self.demand.people - held, 0) + self.demand.ahead() - len(self._queue)
+
     def _at_once(self) -> int:
-        """How many questions are asked ahead with one solve."""
+        """How many questions are asked ahead of one person with one solve."""
         if is_warming_up():
             return COMPILING
         return min(max(ceil(self._solving() / PACE), FEWEST), MOST)
 
     def _explain(self) -> None:
         with self._changed:
-            node, restarts = min(self._to_explain), self._restarts
+            nodes, restarts = sorted(self._to_explain), self._restarts
         learner = self.learner
-        if node in learner.labels:
-            question = Question(node)
-        else:
-            self._free({node})
-            question = ask_about(learner, self.features, node, self.calibration)
+        labelled = [node for node in nodes if node in learner.labels]
+        free = [node for node in nodes if node not in learner.labels]
+        questions = [Question(node) for node in labelled]
+        if free:
+            self._free(set(free))
+            questions += ask_about(learner, self.features, free, self.calibration)
         with self._changed:
             self._prepared = False
-            # Unless an answer came meanwhile, or other items.
-            if node in self._to_explain and restarts == self._restarts:
-                self._to_explain.discard(node)
-                self._explained[node] = question
+            ahead = {question.node for question in self._queue}
+            for question in questions:
+                # Unless an answer came meanwhile, or other items.
+                if question.node in self._to_explain and restarts == self._restarts:
+                    self._to_explain.discard(question.node)
+                    if question.node not in ahead:
+                        self._explained[question.node] = question
+            explained = {question.node: question for question in questions}
+            self._queue = deque(explained.get(q.node, q) for q in self._queue)
             self._notify()
 
     def _free(self, nodes: set[int]) -> None:
@@ -370,16 +359,24 @@ class Asker:
                 self.learner.release(node)
 
     def _ask(self) -> None:
-        wanted = self._at_once() if self._queues() else 1
-        restarts = self._restarts
+        began = time.perf_counter()
+        with self._changed:
+            restarts = self._restarts
+            self._touched = set(self._to_explain)
+            several = self.demand.several
+            wanted = self._missing() if several else self._at_once() if self._queues() else 1
+        if wanted <= 0:
+            return
         questions = ask(self.learner, self.features, wanted, self.calibration)
         with self._changed:
             self._prepared = False
             if restarts != self._restarts:
                 return
+            if several:
+                self.demand.round_took(time.perf_counter() - began)
             self._wanted = False
             self._exhausted = not questions
-            self._queue += questions
+            self._queue += [q for q in questions if q.node not in self._touched]
             self._notify()
 
     def _prepare(self) -> None:

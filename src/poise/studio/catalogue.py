@@ -13,8 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data.datasets import load_dataset
-from poise.data.embeddings.items import Images, Items
-from poise.data.sources import PICTURES, TABLES, no_column, read_columns, read_items
+from poise.data.embeddings.items import Images, Items, are_images
+from poise.data.sources import TABLES, read_columns, read_items
+from poise.data.tables import (
+    PICTURES,
+    addresses_refused,
+    content_columns,
+    contents,
+    is_address,
+    label_column,
+    name_images,
+    no_column,
+    plain,
+)
 from poise.data.vectors import (
     Vectors,
     parse_vector,
@@ -49,14 +60,8 @@ SHOWN = 1200
 SHOWN_FORMAT = "1"
 #: Shortest side of a picture that a row of numbers may be.
 SIDE_OF_A_ROW = 8
-#: Names of columns that hold what is to be labelled, and of those that hold labels.
-CONTENT = ("text", "image", "path", "file", "filename", "content", "sentence", "review")
-LABELS = ("label", "class")
 #: Folders that stand for no class.
 NO_CLASS = frozenset({"unlabelled", "unlabeled", "unknown", "unsorted", "todo"})
-#: Values of a column that tell whether it names images, and names of columns that do.
-LOOKED_AT = 50
-IMAGES = frozenset({"image", "path", "file", "filename"})
 #: Names that an error lists.
 LISTED = 5
 
@@ -441,11 +446,7 @@ class _Table:
             self.vectors = read_parquet_vectors(path, vectors)
         elif vectors is not None:
             self.vectors = stack(columns[vectors], path, vectors)
-        if len(self.joined) == 1:
-            self.contents = columns[self.joined[0]]
-        else:
-            parts = [columns[name] for name in self.joined]
-            self.contents = [_joined(fields) for fields in zip(*parts, strict=True)]
+        self.contents = contents(columns, self.joined)
         self.keys = None if self.key is None else columns[self.key]
         self.labels = None if self.label is None else columns[self.label]
 
@@ -454,7 +455,7 @@ class _Table:
             if given is not None and given not in names:
                 raise no_column(self.path, given, names)
         if self.column is not None:
-            self.joined = _several(self.path, self.column, names)
+            self.joined = content_columns(self.path, self.column, names)
         taken = [*self.joined, self.key, self.vector_column]
         if self.vector_column is not None and self.vector_column in (*self.joined, self.key):
             raise InputError(
@@ -463,20 +464,12 @@ class _Table:
         if not self.use_labels:
             self.label = None
         elif self.label is None:
-            free = [name for name in names if name not in taken]
-            self.label = next((n for known in LABELS for n in free if n.lower() == known), None)
+            self.label = label_column(name for name in names if name not in taken)
         if self.column is None:
-            free = [name for name in names if name not in (*taken, self.label)]
-            usual = [name for name in free if name.lower() in CONTENT]
-            if len(names) == 1:
-                free, self.label = list(names), None
-            if len(free) != 1 and len(usual) != 1:
-                raise InputError(
-                    f"{self.path} has the columns {', '.join(names)}: say which holds the texts, "
-                    "or the paths of images, --column NAME"
-                )
-            self.column = (free if len(free) == 1 else usual)[0]
-            self.joined = [self.column]
+            self.joined = content_columns(self.path, None, names, (*taken, self.label))
+            (self.column,) = self.joined
+            if self.column == self.label:
+                self.label = None  # the only one
         wanted = [*self.joined, self.key, self.label]
         if not self.arrow:
             wanted.append(self.vector_column)
@@ -484,7 +477,7 @@ class _Table:
 
     def catalogue(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
         """Its rows as items, but for those that hold nothing."""
-        if self._names_images():
+        if name_images(self.contents, self.joined):
             return self._of_images(remembered, progress, seen)
         report = paced(progress, len(self.contents))
         rows, hashes, refused = [], [], []
@@ -501,16 +494,6 @@ class _Table:
         texts = [self.contents[row] for row in rows]
         return self._made("text", texts, rows, sources, hashes, _distinct(hashes), refused)
 
-    def _names_images(self) -> bool:
-        """Whether the column holds paths of images rather than texts."""
-        if len(self.joined) > 1:
-            return False
-        texts = (text.strip() for text in self.contents if isinstance(text, str))
-        some = [text for text, _ in zip(filter(None, texts), range(LOOKED_AT), strict=False)]
-        said = self.joined[0].lower() in IMAGES
-        named = [text for text in some if _names_image(text, said)]
-        return bool(named) and 2 * len(named) >= len(some)
-
     def _of_images(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
         root = self.path.resolve().parent
         refused: list[tuple[str, str]] = []
@@ -521,17 +504,13 @@ class _Table:
                 rows.setdefault(name, []).append(row)
             else:
                 refused.append((f"row {row + 1}", "it names no file"))
-        addresses = [name for name in rows if _is_address(name)]
+        addresses = [name for name in rows if is_address(name)]
         if addresses and len(addresses) == len(rows):
-            raise InputError(
-                f"the column {self.column!r} of {self.path} holds addresses such as "
-                f"{clean(addresses[0])[:80]}, and poise fetches nothing from the network: download "
-                "the images, and give their paths relative to the table"
-            )
+            raise addresses_refused(self.path, str(self.column), addresses[0])
         there = []
         for name in rows:
             try:
-                if _is_address(name):
+                if is_address(name):
                     raise UnreadableError("it is an address, and nothing is fetched")
                 located(root, name)
                 there.append(name)
@@ -577,7 +556,7 @@ class _Table:
         known = {}
         if self.labels is not None:
             for one, row in zip(keys or ids, rows, strict=True):
-                label = _class_name(_plain(self.labels[row]))
+                label = _class_name(plain(self.labels[row]))
                 if label:
                     known[one] = label
         return Catalogue(
@@ -601,7 +580,7 @@ class _Table:
             return None
         seen: dict[str, int] = {}
         for row in rows:
-            one = _plain(self.keys[row])
+            one = plain(self.keys[row])
             if not one.strip() or not one.isprintable() or len(one) > LONGEST:
                 raise InputError(
                     f"row {row + 1} of {self.path} has {one[:60]!r} in the column {self.key!r}: a "
@@ -614,50 +593,6 @@ class _Table:
                 )
             seen[one] = row
         return tuple(seen)
-
-
-def _several(path: Path, given: str, names: Sequence[str]) -> list[str]:
-    """Names of columns with commas between them; a name may have commas itself."""
-    found: list[str] = []
-    parts = given.split(",")
-    while parts:
-        for length in range(len(parts), 0, -1):
-            together = ",".join(parts[:length])
-            name = together if together in names else together.strip()
-            if name in names:
-                break
-        else:
-            raise no_column(path, parts[0].strip() if found or len(parts) > 1 else given, names)
-        found.append(name)
-        parts = parts[length:]
-    return list(dict.fromkeys(found))
-
-
-def _joined(fields: Iterable[object]) -> str:
-    """Fields of several columns as one text, with an empty line between them."""
-    texts = (_plain(one) for one in fields if isinstance(one, str | int | float))
-    return "\n\n".join(text for text in texts if text.strip())
-
-
-def _is_address(text: str) -> bool:
-    return text.lower().startswith(("http://", "https://"))
-
-
-def _names_image(text: str, said: bool) -> bool:
-    """Whether a field names an image: by its ending; an address in a column that is `said` to."""
-    if len(text.split()) > 1 and (_is_address(text) or "\n" in text):
-        return False
-    ending = text.split("?")[0].split("#")[0] if _is_address(text) else text
-    return ending.lower().endswith(PICTURES) or (said and _is_address(text))
-
-
-def _plain(value: object) -> str:
-    """A field as text; empty if it holds nothing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # whole numbers beside empty fields are read as 1.0
-    return str(value)
 
 
 # Arrays -------------------------------------------------------------------------------------------
@@ -700,7 +635,7 @@ def _array(name: str, source: str, X: npt.NDArray[Any], progress: Progress) -> C
 
 def _are_pictures(X: npt.NDArray[Any]) -> bool:
     """Whether rows are pictures, or look like it: a square of numbers, none of them negative."""
-    if X.ndim == 3 or (X.ndim == 4 and X.shape[3] in (1, 3)):
+    if are_images(X):
         return True
     side = math.isqrt(X.shape[1])
     square = X.ndim == 2 and side >= SIDE_OF_A_ROW and side * side == X.shape[1]

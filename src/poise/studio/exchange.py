@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from poise.data.embeddings.items import extra
+from poise.data.sources import PARQUET_ERRORS, parse_json
 from poise.errors import InputError
 from poise.studio.events import Event, check_name
 from poise.studio.predictions import Predictions
@@ -17,6 +19,10 @@ FORMATS = ("csv", "jsonl", "parquet")
 FIELDS = ("id", "source", "label", "by", "confidence", "time")
 #: In the column `by`: the model, the only person of a project without names, the source itself.
 MODEL, PERSON, SOURCE = "model", "person", "source"
+
+#: What a spreadsheet may run: a beginning that is no plain number. Apostrophes before it count, so
+#: that what was there is told from what was put there.
+FORMULA = re.compile(r"'*(?![+-]?\d+(?:[.,]\d+)?\Z)[=+\-@\t\r\n＝＋－＠]", re.ASCII)
 
 Row = tuple[str, str, str, str, float | None, str | None]
 
@@ -39,13 +45,29 @@ def rows(project: Project, predictions: Predictions | None) -> list[Row]:
     return found
 
 
-def written(found: Sequence[Sequence[Any]], kind: str, fields: Sequence[str] = FIELDS) -> bytes:
-    """Rows as a file of a format, with the names of their columns."""
+def written(
+    found: Sequence[Sequence[Any]],
+    kind: str,
+    fields: Sequence[str] = FIELDS,
+    *,
+    exact: bool = False,
+) -> bytes:
+    """Rows as a file of a format, with the names of their columns.
+
+    Texts that a spreadsheet would take for a formula get an apostrophe in front of them in a CSV
+    file, unless it is to be `exact`; `read` takes it away again.
+    """
     if kind == "csv":
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(fields)
-        writer.writerows(["" if value is None else value for value in row] for row in found)
+        # Before Python 3.13 the module does not quote a carriage return by itself.
+        quoting = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        for row in found:
+            cells = ["" if value is None else value for value in row]
+            cells = cells if exact else [_harmless(cell) for cell in cells]
+            returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+            (quoting if returns else writer).writerow(cells)
         return buffer.getvalue().encode("utf-8", "replace")
     if kind == "jsonl":
         lines = (
@@ -81,21 +103,33 @@ def read(content: bytes, name: str) -> list[dict[str, Any]]:
             parquet = extra("pyarrow.parquet", "parquet", "reading Parquet")
             found = parquet.read_table(io.BytesIO(content)).to_pylist()
         elif kind == "jsonl":
-            found = [json.loads(line) for line in content.decode("utf-8-sig").split("\n") if line]
+            found = [parse_json(line) for line in content.decode("utf-8-sig").split("\n") if line]
         elif kind == "csv":
             text = io.StringIO(content.decode("utf-8-sig"), newline="")
-            found = list(csv.DictReader(text, strict=True))
+            found = [
+                {name: _as_meant(value) for name, value in row.items()}
+                for row in csv.DictReader(text, strict=True)
+            ]
         else:
             raise InputError(f"{name} is of no known kind: expected .csv, .jsonl or .parquet")
     except InputError:
         raise
-    except (ValueError, OSError, csv.Error) as error:
+    except (*PARQUET_ERRORS, csv.Error) as error:
         raise InputError(f"{name} cannot be read as {kind}: {error}") from None
     for number, row in enumerate(found, start=1):
         named = isinstance(row, dict) and (row.get("id") or row.get("source"))  # type: ignore[redundant-expr]
         if not named:
             raise InputError(f"row {number} of {name} has no id and no source: export has both")
     return found
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def _as_meant(value: Any) -> Any:
+    marked = isinstance(value, str) and value.startswith("'") and FORMULA.match(value)
+    return value[1:] if marked else value
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 import poise
 
 WHO = ("annotator", "who asks, where `poise label --annotators` runs")
+EXACT = ("exact", "yes: CSV without an apostrophe before what a spreadsheet takes for a formula")
 JSON = "application/json"
 BYTES = "application/octet-stream"
 
@@ -34,7 +35,8 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         "/api/events",
         "Record a class, label, skip, unsure, clear, undo or setting. It is on disk when this "
         "answers. Sent again with the same `client` it counts once; 409 if an item is no longer "
-        "as `versions` says; 507 if the disk does not take it.",
+        "as `versions` says; 507 if the disk does not take it. To a class, the answer says in "
+        "`alike` which other class differs only in case, width or spaces, or null.",
         (),
         {
             "kind": "string",
@@ -90,7 +92,7 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         "/api/review",
         "A page of the table of all items. 202 while the model computes.",
         (
-            ("show", "all, labelled, predicted, unsure, skipped or suspicious"),
+            ("show", "all, labelled, predicted, unsure, skipped, suspicious or disagreed"),
             ("class", "only this class"),
             ("from", "least confidence"),
             ("to", "largest confidence"),
@@ -106,14 +108,14 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
         "get",
         "/api/export",
         "Every item's class as a file: id, source, label, by, confidence, time.",
-        (("format", "csv, jsonl or parquet"), ("include", "all or labelled")),
+        (("format", "csv, jsonl or parquet"), ("include", "all or labelled"), EXACT),
         {},
     ),
     (
         "get",
         "/api/export/preview",
         "The first rows of that file as text, and their number.",
-        (("format", "csv, jsonl or parquet"), ("include", "all or labelled")),
+        (("format", "csv, jsonl or parquet"), ("include", "all or labelled"), EXACT),
         {},
     ),
     (
@@ -127,8 +129,8 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
 )
 
 
-def openapi() -> dict[str, Any]:
-    """The whole description."""
+def openapi(root: str = "") -> dict[str, Any]:
+    """The whole description; `root` is the path that a proxy serves the app at."""
     paths: dict[str, Any] = {}
     for method, path, summary, parameters, body in ADDRESSES:
         entry: dict[str, Any] = {
@@ -145,6 +147,7 @@ def openapi() -> dict[str, Any]:
             "responses": {
                 "200": {"description": "done"},
                 "403": {"description": "no cookie, or a write from another page"},
+                "413": {"description": "the request is too long"},
                 "422": {"description": "not understood: `error` says what was expected"},
                 "503": {"description": "the project is being prepared"},
             },
@@ -163,6 +166,7 @@ def openapi() -> dict[str, Any]:
         paths.setdefault(path, {})[method] = entry
     return {
         "openapi": "3.1.0",
+        "servers": [{"url": root or "/"}],
         "info": {"title": "poise label", "version": poise.__version__},
         "components": {
             "securitySchemes": {"cookie": {"type": "apiKey", "in": "cookie", "name": "poise-PORT"}}

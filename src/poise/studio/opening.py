@@ -17,6 +17,7 @@ from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
 from poise.studio.arriving import arriving, in_order_of_arrival, shuffled
 from poise.studio.catalogue import Catalogue, read_catalogue, source_name
+from poise.studio.centring import FILE, read_centre
 from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
 from poise.studio.preparing import (
@@ -41,7 +42,7 @@ Bar = Callable[[str], AbstractContextManager[Begin]]
 FEW, SIDE = 8, 160
 REASONS = 100
 #: Files of a project beside its log: they can be made again.
-MADE = ("project.toml", "items.npz", "features.npy", "graph.npz")
+MADE = ("project.toml", "items.npz", "features.npy", FILE, "graph.npz")
 
 
 @dataclass(frozen=True)
@@ -255,6 +256,7 @@ class Opening:
         if arrived is not None:
             catalogue, features, graph = in_order_of_arrival(catalogue, features, graph, arrived[0])
         project = self._let_in(source, catalogue, features, graph)
+        project.centre = read_centre(source.place)
         self.steps[-1].ended = time.monotonic()
         return project
 
@@ -317,7 +319,7 @@ class Opening:
             if arrived is None:
                 note(source.place, compared, source.about())
             self._let_in(source, part.catalogue, part.features, part.graph)
-            arrived = part.catalogue, part.features
+            arrived = part.catalogue, part.rows
         return arrived
 
     def _let_in(

@@ -1,17 +1,21 @@
 """What a labelled project says of new items, which are not added to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, embed, knn_graph
+from poise.active.new_points import predict_points
 from poise.data.embeddings.registry import embeddings
+from poise.data.sources import TABLES
 from poise.errors import InputError
-from poise.studio.catalogue import Catalogue
+from poise.studio.catalogue import Catalogue, read_catalogue
+from poise.studio.centring import is_centred, uncentred
 from poise.studio.predictions import UNSEEN, unseen
-from poise.studio.preparing import GIVEN
+from poise.studio.preparing import GIVEN, embeddable
 from poise.studio.project import Project
 
 #: Columns of what is written. "near" says whether a label lies among the items that are like it.
@@ -19,6 +23,24 @@ FIELDS = ("id", "source", "label", "probability", "near")
 
 Row = tuple[str, str, str, float | None, bool]
 Features = npt.NDArray[np.float32]
+
+
+def read_new(
+    source: str, about: Mapping[str, Any], progress: Callable[[int, int], None], **options: Any
+) -> Catalogue:
+    """New items, read as those of the project were where nothing else is said.
+
+    Parameters
+    ----------
+    about : what ``project.toml`` says
+    **options : of `read_catalogue`; a table's columns are the project's if they are None
+    """
+    if Path(source).suffix.lower() in TABLES:
+        if options.get("column") is None:
+            options["column"] = about.get("column")
+        if options.get("vectors") is None and options.get("features") is None:
+            options["vectors"] = about.get("vectors")
+    return read_catalogue(source, use_labels=False, progress=progress, **options)
 
 
 def predict_new(
@@ -30,7 +52,8 @@ def predict_new(
     """A row for each new item: its class, how likely that is right, and whether a label is near.
 
     A new item gets the average of what is said of the items that are like it, its k nearest in the
-    project. Near means that one of these, or one of their neighbours, is labelled. A probability
+    project. Near means that one of these, or one of their neighbours, is labelled, and that it is
+    not farther from them all than they are from their own neighbours. A probability
     is given once there is evidence for one, as in the app.
 
     Parameters
@@ -42,14 +65,14 @@ def predict_new(
         raise InputError("nothing is labelled in this project yet: label some items first")
     graph, X = _placed(project, embedding, new, report)
     learner = project.learner(graph)
-    weights = graph.out_of_sample_weights(X)
-    probabilities = weights @ learner.probabilities
-    codes = probabilities.argmax(axis=1)
+    found = predict_points(learner, X)
+    codes, weights = found.codes, found.placement.weights
     labelled = np.zeros(graph.n_nodes)
     labelled[list(learner.labels)] = 1.0
-    near = (weights @ (labelled + (graph.weights @ labelled > 0)) > 0).tolist()
+    among = weights @ (labelled + (graph.weights @ labelled > 0)) > 0
+    near = (among & found.placement.near).tolist()
     shown = learner.calibration.has_evidence and unseen(learner.labels) <= UNSEEN
-    sure = probabilities[np.arange(len(codes)), codes]
+    sure = found.probabilities[np.arange(len(codes)), codes]
     return [
         (
             item,
@@ -87,23 +110,25 @@ def _placed(
         )
     made: Any = embeddings.factory(embedding)
     if embedding == "raw" or getattr(made, "itemwise", False):
-        return project.graph, embed(new.items, embedding, report=told)
+        rows = embed(new.items, embedding, report=told, **uncentred(embedding))
+        if is_centred(embedding) and project.centre is not None:
+            return project.graph, rows - project.centre
+        return project.graph, rows
     # Fitted to all items, such as principal components: fitted again, to old and new together.
-    together = embed(_joined(old, new), embedding, cached=False, report=told)
+    together = embed(_joined(old, new, embedding), embedding, cached=False, report=told)
     X, X_new = together[: len(old)], together[len(old) :]
     made_by = project.graph.construction
     assert made_by is not None  # projects join neighbours themselves
     return knn_graph(X, made_by.k or 1, metric=made_by.metric), X_new
 
 
-def _joined(old: Catalogue, new: Catalogue) -> Any:
-    """Items of both, in the form that embeddings of the pixels or of the texts want."""
-    if old.pixels is not None and new.pixels is not None:
-        return np.concatenate([old.pixels, new.pixels])
+def _joined(old: Catalogue, new: Catalogue, embedding: str) -> Any:
+    """Items of both, in the form that the embedding wants."""
+    parts: list[Any] = [embeddable(old, embedding), embeddable(new, embedding)]
     if old.kind == "text":
-        return [*old.items, *new.items]  # type: ignore[misc]
+        return [*parts[0], *parts[1]]
     try:
-        return np.concatenate([np.asarray(old.items), np.asarray(new.items)])
+        return np.concatenate(parts)
     except ValueError:
         raise InputError(
             f"items of {new.name} are of another size than the project's: give the same size"

@@ -14,7 +14,8 @@ from poise import Graph, Learner
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.linalg.status import Floats
 from poise.models.calibration import Calibration
-from poise.studio.asker import Setup
+from poise.studio.explored import explored
+from poise.studio.setup import Setup
 
 #: Largest share of labels that are the only one of their class. It estimates the share of items
 #: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
@@ -37,6 +38,7 @@ class Predictions:
     calibration : for the guess shown with a question, which no model of the features helped with;
         None while there is too little evidence to show a number, also for `confidence`
     advice : whether to go on
+    explored : share of the items that lie near a label, see `explored.py`
     """
 
     classes: tuple[str, ...]
@@ -45,6 +47,7 @@ class Predictions:
     known: Floats
     calibration: Calibration | None
     advice: Advice
+    explored: float
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -85,6 +88,7 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
         np.minimum(learner.norms, 1.0),
         deciding if shown else None,
         _advice(graph, setup, _by(learner, "pwll"), surprising),
+        explored(graph, np.array(list(setup.labels), dtype=np.int64)),
     )
 
 

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from poise import Graph, __version__, embed, embeddings, knn_graph
 from poise.data.embeddings.choosing import suited
-from poise.data.embeddings.items import Items
+from poise.data.embeddings.items import Items, halved
 from poise.data.embeddings.registry import write_array
 from poise.errors import GraphError, InputError
 from poise.graph.storage import read_graph, write_graph
 from poise.studio.catalogue import Catalogue
+from poise.studio.centring import centred, is_centred, uncentred
 from poise.studio.growing import grown
-from poise.studio.reading import DAMAGED, Pixels, clean, keep_whole, said
+from poise.studio.reading import DAMAGED, clean, keep_whole, said
 
 #: Neighbours of an item, when nobody said how many.
 NEIGHBOURS = 10
@@ -153,6 +154,8 @@ def prepare(
         features = _kept_features(folder / "features.npy", n, before.get("features"))
     if features is None:
         features = _embedded_rest(catalogue, name, report, arrived)
+        if is_centred(name):
+            features = centred(folder, features, keep=earlier is not None)
         before = {}
         keep_whole(folder / "features.npy", lambda file: write_array(file, features))
     report(n, n)
@@ -241,7 +244,9 @@ def _toml(value: str | int) -> str:
 
 def _fingerprint(catalogue: Catalogue, embedding: str) -> str:
     """Hash of what features depend on; a new version may compute them otherwise."""
-    parts = f"poise {_version()}\n{embedding}\n{catalogue.fingerprint}"
+    made: Any = embeddings.factory(embedding) if embedding in embeddings else None
+    way = made().fingerprint() if getattr(made, "itemwise", False) else embedding
+    parts = f"poise {_version()}\n{way}\n{catalogue.fingerprint}"
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
@@ -272,22 +277,21 @@ def _embedded_rest(
 def embedded(
     catalogue: Catalogue, name: str, report: Report = lambda done, total: None
 ) -> Features:
-    """Features of the items of a catalogue."""
-    items: Items = catalogue.items
-    if catalogue.pixels is not None and name in OF_PIXELS:
-        items = _halved(catalogue.pixels) if name == "pca" else catalogue.pixels
+    """Features of the items of a catalogue, not centred."""
     return embed(
-        items,
+        embeddable(catalogue, name),
         name,
         cached=name not in QUICK,
         report=lambda done, total, note: report(done, total),
+        **uncentred(name),
     )
 
 
-def _halved(pixels: Pixels) -> Pixels:
-    """Images of half the side: the first components hardly differ, and cost a thirtieth."""
-    sums = sum(pixels[:, i::2, j::2].astype(np.uint16) for i in (0, 1) for j in (0, 1))
-    return np.asarray((sums + np.uint16(2)) >> 2, dtype=np.uint8)
+def embeddable(catalogue: Catalogue, name: str) -> Items:
+    """The items of a catalogue in the form that an embedding wants."""
+    if catalogue.pixels is None or name not in OF_PIXELS:
+        return catalogue.items
+    return halved(catalogue.pixels) if name == "pca" else catalogue.pixels
 
 
 def _given(vectors: npt.NDArray[Any]) -> Features:

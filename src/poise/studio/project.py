@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
-from poise.studio.asker import NO_ANSWER, Asker, Setup, fulfil
+from poise.studio.asker import NO_ANSWER, Asker, fulfil
 from poise.studio.catalogue import Catalogue
 from poise.studio.events import BY_PERSON, Event
 from poise.studio.finding import Finder
@@ -23,6 +24,7 @@ from poise.studio.predictions import Predictions, predict
 from poise.studio.question import NEW_CLASS, Features, Question
 from poise.studio.search import TextIndex
 from poise.studio.settings import DEFAULTS
+from poise.studio.setup import Setup
 from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
 from poise.studio.suspicion import suspicion
@@ -60,6 +62,8 @@ class Project:
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.patience, self.compared = store, patience, compared
+        #: What was subtracted from the features; new items are compared without it too.
+        self.centre: npt.NDArray[np.float32] | None = None
         self.index = catalogue.index
         self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)
@@ -69,6 +73,8 @@ class Project:
         self._labels_changed = self.state.last
         # The questions that people left to look at something else.
         self._left: dict[str, str] = {}
+        # When people were last heard of, in seconds of a clock that only goes forward.
+        self._seen: dict[str, float] = {}
         self._codes: tuple[int, npt.NDArray[np.int32]] | None = None
         #: The newest predictions that are there, and of which labels; when they may be renewed.
         self.newest: Predictions | None = None
@@ -197,7 +203,7 @@ class Project:
         None if nothing is ready: see `wait`. Without its reasons as long as they are not known.
         """
         with self._lock:
-            self.asker.several = len(self._present()) + (annotator not in self.state.open) > 1
+            self._meet(annotator)
             held = self.state.open.get(annotator)
             if held is not None and held.item in self.index:
                 node = self.index[held.item]
@@ -239,7 +245,7 @@ class Project:
         return self._computed("predictions", lambda: in_background(self._predict))
 
     def suspicion(self) -> "Future[dict[str, float]]":
-        """Item -> how much the other labels speak against its own."""
+        """Item -> probability that its label is wrong, by what the other labels say."""
 
         def begin() -> "Future[dict[str, float]]":
             labels, ids, graph = self._labels(), self.catalogue.ids, self.graph  # those of now
@@ -385,6 +391,16 @@ class Project:
         asked = dict.fromkeys(held.item for held in self.state.open.values())
         return [self.index[item] for item in asked if item in self.index]
 
+    def _meet(self, annotator: str) -> None:
+        """Somebody is there: as many questions are asked as people are present."""
+        now, patience = time.monotonic(), self.patience.total_seconds()
+        self._seen[annotator] = now
+        self._seen = {who: at for who, at in self._seen.items() if now - at < patience}
+        people = len(self._seen.keys() | self._present().keys())
+        if (people > 1) != self.asker.demand.several:
+            self.asker.restart(self._setup(), self._held(), people=people)
+        self.asker.demand.people = people
+
     def _present(self) -> dict[str, Open]:
         """Questions of people who are there."""
         oldest = (datetime.now(UTC) - self.patience).isoformat(timespec="milliseconds")
@@ -407,8 +423,9 @@ class Project:
                 return held.item
         wanted = self.state.settings["overlap"]
         if wanted > 1:
+            asked = Counter(held.item for who, held in present.items() if who != annotator)
             for item, votes in self.state.votes.items():
-                few = len(votes) + (item in busy) < wanted
+                few = len(votes) + asked[item] < wanted
                 if few and annotator not in votes and item in self.index:
                     return item
         return None
@@ -444,7 +461,7 @@ class Project:
             return None
         if self.state.settings["overlap"] > 1 or self._waiting_for(event.annotator) is not None:
             return None
-        if self.asker.several:  # somebody else may have been asked what was foreseen
+        if self.asker.demand.several:  # somebody else may have been asked what was foreseen
             return None
         node = self.index[held.item]
         if event.kind != "label":
@@ -479,7 +496,8 @@ class Project:
                 self.asker.exclude(nodes)
             case "skip" | "unsure" | "clear" | "undo" | "setting":
                 # Rare, and a session is a function of its labels: begin it anew.
-                self.asker.restart(self._setup(), self._held())
+                keep = event.kind != "setting"
+                self.asker.restart(self._setup(), self._held(), keep=keep)
 
 
 def _begun(store: EventStore) -> State:

@@ -1,7 +1,8 @@
 """One question: which node, what the model thinks of it, and why it is asked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,8 @@ class Question:
     reason : "decide" if two classes are close, "explore" if all of them are far, else "confirm"
     nearest : labelled nodes, the nearest first
     alike : nodes that the model believes to be of the same class, this one first, the nearest next
-    explored : how much of the pool the labels speak about: the mean norm of the scores
+    explored : how strongly the labels speak about the pool: the mean norm of the scores. It can
+        fall, since tau and the weights change with the labels.
     codes : (n,) the most likely class of every node at this moment, None without labels
     classes : the names that the codes stand for
     likely : the classes, the most likely first
@@ -169,6 +171,20 @@ class _Noted:
         return self.policy(values, snapshot, k, rng)
 
 
+@dataclass(frozen=True)
+class _These:
+    """A policy that chooses what somebody else has chosen."""
+
+    nodes: tuple[int, ...]
+
+    batch: ClassVar[bool] = True
+
+    def __call__(
+        self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
+    ) -> Ints:
+        return np.array(self.nodes, dtype=np.int64)
+
+
 def ask(
     learner: Learner, features: Features, k: int = 1, calibration: Calibration | None = None
 ) -> list[Question]:
@@ -180,8 +196,27 @@ def ask(
     ----------
     calibration : of the probabilities; None if they must not be shown
     """
-    before = learner.policy
-    noted = _Noted(LocalMax() if k > 1 else before)
+    return _ask(learner, features, LocalMax() if k > 1 else learner.policy, k, calibration)
+
+
+def ask_about(
+    learner: Learner,
+    features: Features,
+    nodes: Sequence[int],
+    calibration: Calibration | None = None,
+) -> list[Question]:
+    """The questions about given nodes, now pending: one solve for all of them."""
+    return _ask(learner, features, _These(tuple(nodes)), len(nodes), calibration)
+
+
+def _ask(
+    learner: Learner,
+    features: Features,
+    policy: Policy,
+    k: int,
+    calibration: Calibration | None,
+) -> list[Question]:
+    before, noted = learner.policy, _Noted(policy)
     learner.policy = noted
     try:
         nodes = learner.ask(k).tolist()
@@ -193,18 +228,6 @@ def ask(
     if noted.snapshot is not None and noted.values is not None:
         look = _Look.at(learner, noted.snapshot, noted.values, calibration)
     return [_question(learner, features, node, look) for node in nodes]
-
-
-def ask_about(
-    learner: Learner, features: Features, node: int, calibration: Calibration | None = None
-) -> Question:
-    """The question about a given node, now pending."""
-    look = None
-    if learner.labels:
-        snapshot = learner.snapshot()
-        look = _Look.at(learner, snapshot, learner.values, calibration)
-    learner.pend(node)
-    return _question(learner, features, node, look)
 
 
 def _question(learner: Learner, features: Features, node: int, look: _Look | None) -> Question:

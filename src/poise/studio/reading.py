@@ -25,7 +25,8 @@ from poise.data.folders import write_whole
 from poise.data.images import LARGEST, decode, quiet, square, stretched
 from poise.data.images import Pixels as Pixels
 from poise.data.images import UnreadableError as UnreadableError
-from poise.data.sources import PICTURES
+from poise.data.sources import UNREAD_PICTURES
+from poise.data.tables import PICTURES
 from poise.errors import DataError
 
 #: Letters of a hash: enough that two of a million items never share them by chance.
@@ -134,7 +135,10 @@ def find_images(root: Path) -> tuple[list[str], list[tuple[str, str]]]:
             if (here / name).is_symlink():
                 _refuse_outside(root, prefix + name, refused)
         for name in files:
-            if name.startswith(".") or Path(name).suffix.lower() not in PICTURES:
+            ending = Path(name).suffix.lower()
+            if ending in UNREAD_PICTURES and not name.startswith("."):
+                refused.append((prefix + name, f"{ending[1:]} files are not read: save it as jpg"))
+            if name.startswith(".") or ending not in PICTURES:
                 continue
             if not (here / name).is_symlink() or not _refuse_outside(root, prefix + name, refused):
                 names.append(prefix + name)

@@ -8,12 +8,14 @@ import numpy as np
 
 from poise.errors import InputError
 from poise.linalg.status import Ints
+from poise.studio.agreement import Agreement, agreement
 from poise.studio.catalogue import Catalogue
 from poise.studio.predictions import Predictions
 from poise.studio.project import Project
 from poise.studio.state import State
+from poise.studio.suspicion import SUSPICIOUS, sentence
 
-SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious")
+SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious", "disagreed")
 SORTS = ("order", "confidence", "-confidence", "suspicion", "time")
 #: Rows of a page at most.
 LIMIT = 500
@@ -74,8 +76,8 @@ def review(
         raise InputError(f"there is no item {wanted.like[:60]!r}: the source may have changed")
     if predictions is not None and len(predictions) != len(catalogue):
         predictions = None  # more items have come in since
-    against = suspicion or {}
-    chosen = _chosen(project, catalogue, state, wanted, predictions, against)
+    against, agreed = suspicion or {}, agreement(state.votes)
+    chosen = _chosen(project, catalogue, state, wanted, predictions, against, agreed)
     page = chosen[wanted.offset : wanted.offset + wanted.limit]
     rows = []
     for index in page.tolist():
@@ -93,12 +95,34 @@ def review(
                 "guess": guess,
                 "confidence": confidence,
                 "suspicion": against.get(item) if given else None,
+                "votes": {who: vote.label for who, vote in state.votes.get(item, {}).items()},
                 "state": _standing(state, item, guess is not None),
                 "version": state.version.get(item, 0),
             }
         )
     like = catalogue.sources[catalogue.index[wanted.like]] if wanted.like else None
-    return {"total": len(chosen), "rows": rows, "judged": suspicion is not None, "like": like}
+    return {
+        "total": len(chosen),
+        "rows": rows,
+        "judged": suspicion is not None,
+        "like": like,
+        "agreement": None
+        if agreed is None
+        else {
+            "alpha": agreed.alpha,
+            "items": agreed.items,
+            "people": agreed.people,
+            "disagreed": len(agreed.disagreed),
+        },
+        "said": _said(wanted, suspicion, agreed),
+    }
+
+
+def _said(wanted: Wanted, suspicion: Mapping[str, float] | None, agreed: Agreement | None) -> str:
+    """What stands above the table."""
+    if wanted.show == "suspicious":
+        return "" if suspicion is None else sentence(suspicion.values())
+    return "" if agreed is None else agreed.sentence
 
 
 def _standing(state: State, item: str, known: bool) -> str:
@@ -118,6 +142,7 @@ def _chosen(
     wanted: Wanted,
     predictions: Predictions | None,
     against: Mapping[str, float],
+    agreed: Agreement | None,
 ) -> Ints:
     """Numbers of the items, in order."""
     n, index = len(catalogue), catalogue.index
@@ -137,7 +162,9 @@ def _chosen(
         case "unsure" | "skipped":
             keep = mask(getattr(state, wanted.show))
         case "suspicious":
-            keep = mask(against)
+            keep = mask(item for item, wrong in against.items() if wrong >= SUSPICIOUS)
+        case "disagreed":
+            keep = mask(() if agreed is None else agreed.disagreed)
     ranged = wanted.low > 0 or wanted.high < 1
     if ranged and predictions is not None and predictions.calibration is not None:
         sure = predictions.confidence

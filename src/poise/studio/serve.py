@@ -1,11 +1,14 @@
 """Listening: on this machine alone, at an address that nobody can guess, unless asked otherwise."""
 
+import re
 import secrets
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from poise.data.embeddings.items import extra
@@ -14,6 +17,8 @@ from poise.studio.lock import only_writer
 from poise.studio.opening import Bar, Opening
 
 HERE = "127.0.0.1"
+#: Where a proxy serves the app: scheme, name, port and path; only the path is needed.
+ROOT = re.compile(r"(?:(https?)://([\w.-]+)(?::(\d{1,5}))?)?((?:/[\w.~-]+)*)/?", re.ASCII)
 
 
 def serve(
@@ -23,12 +28,16 @@ def serve(
     port: int = 0,
     password: str = "",
     names: bool = False,
-    ready: Callable[[str], None],
+    certificate: tuple[Path, Path] | None = None,
+    root_path: str = "",
+    ready: Callable[[list[str]], None],
     bar: Bar | None = None,
 ) -> None:
-    """Open a project and serve it until interrupted; `ready` is called with the address.
+    """Open a project and serve it until interrupted; `ready` is called with its addresses.
 
-    The page shows how the opening goes, and so does `bar`; if it fails, its error ends the server.
+    With a certificate and its key, by HTTPS. `root_path` is where a proxy serves it: a path, or a
+    whole address if the proxy has a name of its own. The page shows how the opening goes, and so
+    does `bar`; if it fails, its error ends the server.
     """
     uvicorn = extra("uvicorn", "app", "the labelling app")
     extra("starlette", "app", "the labelling app")
@@ -37,25 +46,39 @@ def serve(
 
     if host != HERE and not password:
         raise InputError(f"others can reach {host}: give a password, or leave --host out")
+    origin, root = proxied(root_path)
+    if certificate is not None:
+        _check_certificate(*certificate)
     listener = _listen(host, port)
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     known = {HERE, "localhost"} | ({host, socket.gethostname()} if password else set())
-    doors = Doors(token, frozenset(f"{name}:{port}" for name in known), password, port)
+    scheme = "http" if certificate is None else "https"
+    hosts = frozenset(f"{name}:{port}" for name in known)
+    doors = Doors(token, hosts, password, port, scheme, root, origin)
     app = make_app(opening, doors, names=names)
     server: Any = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=2,
+            proxy_headers=bool(root_path),  # else nobody may say that they come from elsewhere
+            ssl_certfile=None if certificate is None else certificate[0],
+            ssl_keyfile=None if certificate is None else certificate[1],
+        )
     )
 
     def ended() -> None:
         if opening.error is not None:
             server.should_exit = True
 
-    shown = HERE if host in ("0.0.0.0", "::") else host
-    address = f"http://{shown}:{port}/" + ("" if password else f"?token={token}")
+    end = "" if password else f"?token={token}"
+    places = [f"{scheme}://{_bracketed(name)}:{port}" for name in _reached_as(host)]
+    addresses = [f"{place}{root}/{end}" for place in ([origin] if origin else places)]
     try:
-        with only_writer(opening.source.place, address), _ended_by_sigterm():
-            ready(address)
+        with only_writer(opening.source.place, addresses[0]), _ended_by_sigterm():
+            ready(addresses)
             opening.start(bar, ended)
             try:
                 server.run(sockets=[listener])
@@ -65,6 +88,49 @@ def serve(
         listener.close()
     if opening.error is not None:
         raise opening.error
+
+
+def proxied(root_path: str) -> tuple[str, str]:
+    """Scheme and name of the proxy, empty if only a path is given, and the path without its end."""
+    found = ROOT.fullmatch(root_path)
+    if found is None:
+        raise InputError(
+            f"--root-path is {root_path!r}: expected a path such as /poise, or the whole address "
+            "such as https://label.example/poise"
+        )
+    scheme, name, port, path = found.groups()
+    if scheme is None:
+        return "", path
+    usual = {"http": "80", "https": "443"}[scheme]  # a browser leaves it out
+    return f"{scheme}://{name.lower()}" + (f":{port}" if port not in (None, usual) else ""), path
+
+
+def _check_certificate(certificate: Path, key: Path) -> None:
+    try:
+        # Without a password: nobody is there to ask for it.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: "")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise InputError(
+            f"{certificate} and {key} cannot be used ({reason}): expected a certificate in PEM "
+            "form and its private key, not encrypted"
+        ) from None
+
+
+def _reached_as(host: str) -> list[str]:
+    """Names by which the server is reached, this machine's own first."""
+    if host not in ("0.0.0.0", "::"):
+        return [host]
+    found = [HERE, socket.gethostname()]
+    # The address of the way to anywhere else; choosing it sends nothing.
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        way.connect(("192.0.2.1", 9))
+        found.append(way.getsockname()[0])
+    return list(dict.fromkeys(found))
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if ":" in name else name
 
 
 @contextmanager

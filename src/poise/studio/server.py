@@ -1,6 +1,6 @@
 """The app over HTTP. What each address does is written in `openapi.py`, for people and programs."""
 
-import asyncio
+import math
 import secrets
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, wait
@@ -12,19 +12,22 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 import poise
+from poise.data.sources import parse_json
 from poise.errors import InputError, PoiseError
 from poise.studio import exchange, views
 from poise.studio.catalogue import GoneError
-from poise.studio.events import BY_PERSON, Event, check_name
-from poise.studio.guard import Doors, Guard, said
+from poise.studio.events import BY_PERSON, Event, check_client, check_name
+from poise.studio.guard import HEADERS, Answer, Doors, Guard, said
+from poise.studio.naming import alike
 from poise.studio.openapi import openapi
 from poise.studio.opening import Opening
 from poise.studio.project import Project
 from poise.studio.review import Wanted, review
+from poise.studio.settings import WAYS, check_new_setting
 from poise.studio.state import StaleError
 from poise.studio.store import ConflictError, StoreError
 
@@ -34,8 +37,8 @@ ACCEPTED = frozenset({"class", "label", "skip", "unsure", "clear", "undo", "sett
 PATIENT = 20.0
 #: Seconds that the table waits for predictions by the newest labels, if there are earlier ones.
 SOON = 2.0
-#: After a wrong password: nobody can try many.
-WRONG_PASSWORD_SECONDS = 1.0
+#: Bytes of JSON above which it is parsed in a thread: others wait for the event loop.
+LONG_JSON = 100_000
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -53,7 +56,12 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         return check_name(given)
 
     # A page that was open before must not show what it remembers of another run.
-    shared = {"names": names, "version": 1, "run": secrets.token_hex(8)}
+    shared = {
+        "names": names,
+        "version": 1,
+        "password": bool(doors.password),
+        "run": secrets.token_hex(8),
+    }
 
     def standing(project: Project, who: str, **more: Any) -> dict[str, Any]:
         return shared | more | views.summary(project, who) | {"coming": opening.coming()}
@@ -69,10 +77,20 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
 
     async def login(request: Request) -> Response:
         sent = await _sent(request)
-        if not doors.is_password(str(sent.get("password", ""))):
-            await asyncio.sleep(WRONG_PASSWORD_SECONDS)
+        address = "" if request.client is None else request.client.host
+        seconds = math.ceil(doors.logins.wait(address))
+        if seconds:
+            return said(429, f"too many wrong passwords: wait {seconds} s, then try again")
+        if not doors.is_password(sent.get("password")):
+            doors.logins.wrong(address)
             return said(403, "this is not the password")
-        return doors.let_in(JSONResponse({"ok": True}))
+        return doors.let_in(Answer({"ok": True}), doors.logins.begin())
+
+    async def logout(request: Request) -> Response:
+        doors.logins.end(request.cookies.get(doors.cookie, ""))
+        response = Answer({"ok": True})
+        response.delete_cookie(doors.cookie, path=doors.root or "/")
+        return response
 
     def with_project(
         work: Callable[[Project, Request, dict[str, Any]], Any], *, posted: bool = False
@@ -87,9 +105,9 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
 
     async def state(request: Request) -> Response:
         if opening.project is None:
-            return JSONResponse(shared | {"preparing": opening.shown()})
+            return Answer(shared | {"preparing": opening.shown()})
         if names and "annotator" not in request.query_params:
-            return JSONResponse(shared)  # the page asks for the name first
+            return Answer(shared)  # the page asks for the name first
         project = opening.project
         return await _answer(lambda: standing(project, annotator(request)))
 
@@ -101,7 +119,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if index is None:
             return said(404, "there is no such item")
         size = request.query_params.get("size", "1200")
-        if not size.isdigit() or not 16 <= int(size) <= 4096:
+        if _number(size) is None or not 16 <= int(size) <= 4096:
             return said(422, f"size is {size[:20]!r}: expected 16 to 4096 pixels")
         # An id need not be a content's own (--key, or another project at this port later on), so
         # what a browser has kept is compared with what is there now.
@@ -115,8 +133,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         return Response(content, media_type=kind, headers=headers)
 
     async def glimpse(request: Request) -> Response:
-        number = request.path_params["number"]
-        if number >= len(opening.glimpses):
+        number = _number(request.path_params["number"])
+        if number is None or number >= len(opening.glimpses):
             return said(404, "there is no such picture")
         kind, content = opening.glimpses[number]
         return Response(content, media_type=kind)
@@ -135,7 +153,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         try:
             event = Event(sent["kind"], _given(sent["data"]), who, sent["client"])
             versions = {str(item): int(seen) for item, seen in sent.get("versions", {}).items()}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             if isinstance(error, PoiseError):
                 raise
             raise InputError("expected an object with kind, data and client") from None
@@ -145,14 +163,17 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             event.data.get("via", "question") not in BY_PERSON or {"by", "at"} & set(event.data)
         ):
             raise InputError(f"via is {event.data.get('via')!r}: that is for files, see import")
+        if event.kind == "setting":
+            check_new_setting(event.data["name"], event.data["value"])
         written = project.record(event, versions)
-        return standing(project, who, seq=written.seq)
+        found = standing(project, who, seq=written.seq)
+        if event.kind == "class":
+            found["alike"] = alike(event.data["name"], project.state.classes)
+        return found
 
     def undo(project: Project, request: Request, sent: dict[str, Any]) -> Any:
         who = annotator(request, sent)
-        if not isinstance(sent.get("client"), str):
-            raise InputError("expected an object with client")
-        undone = project.undo(who, sent["client"])
+        undone = project.undo(who, check_client(sent.get("client")))
         shown = None if undone is None else {"kind": undone.kind, "data": undone.data}
         return standing(project, who, undone=shown)
 
@@ -202,7 +223,8 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         return views.map_labels(project)
 
     def choices(project: Project, request: Request, _: Any) -> Any:
-        return {"acquisitions": poise.acquisitions()}
+        ways = [{"name": n, "acquisition": a, "words": w} for n, (a, w) in WAYS.items()]
+        return {"ways": ways, "acquisitions": poise.acquisitions()}
 
     def at_index(project: Project, request: Request, _: Any) -> Any:
         return views.map_item(project, _place(project, request.query_params.get("index")))
@@ -233,7 +255,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         known = against.result() if against.done() else None
         return review(project, wanted, predictions, known)
 
-    def exported(project: Project, request: Request) -> tuple[str, list[exchange.Row]]:
+    def exported(project: Project, request: Request) -> tuple[str, list[exchange.Row], bool]:
         kind = request.query_params.get("format", "csv")
         include = request.query_params.get("include", "all")
         if kind not in exchange.FORMATS:
@@ -241,20 +263,24 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         if include not in ("all", "labelled"):
             raise InputError(f"include is {include!r}: expected all or labelled")
         predictions = project.predictions().result() if include == "all" else None
-        return kind, exchange.rows(project, predictions)
+        exact = request.query_params.get("exact", "no")
+        if exact not in ("yes", "no"):
+            raise InputError(f"exact is {exact!r}: expected yes or no")
+        return kind, exchange.rows(project, predictions), exact == "yes"
 
     def export(project: Project, request: Request, _: Any) -> Any:
-        kind, rows = exported(project, request)
+        kind, rows, exact = exported(project, request)
         name = f'attachment; filename="labels.{kind}"'
         return Response(
-            exchange.written(rows, kind),
+            exchange.written(rows, kind, exact=exact),
             media_type="application/octet-stream",
             headers={"Content-Disposition": name},
         )
 
     def preview(project: Project, request: Request, _: Any) -> Any:
-        kind, rows = exported(project, request)
-        text = exchange.written(rows[:3], "jsonl" if kind == "jsonl" else "csv").decode()
+        kind, rows, exact = exported(project, request)
+        shown = "jsonl" if kind == "jsonl" else "csv"
+        text = exchange.written(rows[:3], shown, exact=exact or kind == "parquet").decode()
         return {"rows": text.splitlines(), "count": len(rows)}
 
     async def import_(request: Request) -> Response:
@@ -267,13 +293,14 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         )
 
     async def described(request: Request) -> Response:
-        return JSONResponse(openapi())
+        return Answer(openapi(doors.root))
 
     return Starlette(
         routes=[
             Route("/", page("index.html")),
             Route("/login", page("login.html"), methods=["GET"]),
             Route("/login", login, methods=["POST"]),
+            Route("/logout", logout, methods=["POST"]),
             Route("/static/{name}", static),
             Route("/api/openapi.json", described),
             Route("/api/state", state),
@@ -281,7 +308,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/api/ahead", with_project(ahead)),
             Route("/api/history", with_project(history)),
             Route("/api/items/{id:path}", item),
-            Route("/api/glimpses/{number:int}", glimpse),
+            Route("/api/glimpses/{number}", glimpse),
             Route("/api/events", with_project(record, posted=True), methods=["POST"]),
             Route("/api/undo", with_project(undo, posted=True), methods=["POST"]),
             Route("/api/look", with_project(look, posted=True), methods=["POST"]),
@@ -299,14 +326,20 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
             Route("/api/import", import_, methods=["POST"]),
         ],
         middleware=[Middleware(Guard, doors=doors)],
+        exception_handlers={Exception: _failed},
     )
 
 
 async def _sent(request: Request) -> dict[str, Any]:
     """The object that a request holds; an empty one if it holds none."""
+    content = await request.body()
     try:
-        sent = await request.json()
-    except (ValueError, RecursionError):
+        sent = (
+            parse_json(content)
+            if len(content) < LONG_JSON
+            else await run_in_threadpool(parse_json, content)
+        )
+    except ValueError:
         return {}
     return sent if isinstance(sent, dict) else {}
 
@@ -325,7 +358,7 @@ async def _answer(work: Callable[..., Any], *arguments: Any) -> Response:
         return said(500, str(error))
     except (TimeoutError, CancelledError):
         return said(503, "the model needs more time, or poise is ending: try again")
-    return found if isinstance(found, Response) else JSONResponse(found)
+    return found if isinstance(found, Response) else Answer(found)
 
 
 def _given(data: dict[str, Any]) -> dict[str, Any]:
@@ -341,16 +374,29 @@ def _judged(project: Project, who: str) -> None:
 
 
 def _place(project: Project, index: object) -> int:
-    number = int(index) if isinstance(index, (int, str)) and str(index).isdigit() else -1
-    if not 0 <= number < len(project.catalogue):
+    number = index if type(index) is int else _number(index) if isinstance(index, str) else None
+    if number is None or not 0 <= number < len(project.catalogue):
         raise InputError(
             f"index is {str(index)[:20]!r}: expected 0 to {len(project.catalogue) - 1}"
         )
     return number
 
 
+def _number(text: str) -> int | None:
+    """A whole number in ASCII digits, if it is one."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """One sentence for what nobody foresaw; the server logs it with its traceback."""
+    words = f"poise failed ({type(error).__name__}): the terminal that it runs in says more"
+    response = said(500, words)
+    response.headers.update(HEADERS)  # this one does not pass the guard
+    return response
+
+
 def _preparing(**more: str) -> Response:
-    return JSONResponse({"preparing": True} | more, status_code=202)
+    return Answer({"preparing": True} | more, status_code=202)
 
 
 def _static(name: str) -> Response:

@@ -17,21 +17,43 @@ DEFAULTS: dict[str, Any] = {
     # How many people are asked about every item.
     "overlap": 1,
 }
+#: What the page offers in words: name -> acquisition, and what is said of it. Of the ways that only
+#: explore, `maxherding` is level with the best, does well on texts too, and needs no solve; of
+#: those that only refine, `margin` predicts best (docs/label-efficiency.md).
+WAYS: dict[str, tuple[str, str]] = {
+    "Recommended": (
+        "auto",
+        "Asks where an answer settles most: explores first, then decides close cases.",
+    ),
+    "Explore": (
+        "maxherding",
+        "Covers the data evenly, whatever the answers: to see every kind of item.",
+    ),
+    "Refine": (
+        "margin",
+        "Asks where two classes are close: once every class has some labels.",
+    ),
+}
 #: The acquisition of a log that names none: it was begun before there was another default, and
 #: goes on as it began.
 EARLIER = "norm"
+
+
+#: Decay at most. Long before it nothing reaches from one item to another; far beyond it the solver
+#: fails and there are no questions any more.
+LARGEST_TAU = 1e6
 
 
 def check_setting(name: str, value: Any) -> None:
     """Refuse what the model would not understand."""
     match name:
         case "acquisition":
-            if value not in acquisitions:
+            if not isinstance(value, str) or value not in acquisitions:
                 known = ", ".join(sorted(acquisitions))
                 raise InputError(f"there is no acquisition {value!r}: expected one of {known}")
         case "tau":
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if value is not None and not (number and math.isfinite(value) and value >= 0):
+            if value is not None and not (number and 0 <= value < math.inf):
                 raise InputError(f"tau is {value!r}: expected a number, 0 or more, or nothing")
         case "only":
             texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -42,3 +64,10 @@ def check_setting(name: str, value: Any) -> None:
                 raise InputError(f"overlap is {value!r}: expected a whole number from 1 to 100")
         case _:
             raise InputError(f"there is no setting {name!r}: expected {', '.join(DEFAULTS)}")
+
+
+def check_new_setting(name: str, value: Any) -> None:
+    """The same, and what a log may hold from before but nobody should ask for any more."""
+    check_setting(name, value)
+    if name == "tau" and value is not None and value > LARGEST_TAU:
+        raise InputError(f"tau is too large: expected a number from 0 to {LARGEST_TAU:,.0f}")

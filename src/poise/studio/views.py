@@ -44,7 +44,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "queue": len(project.asker.waiting),
         "exhausted": question is None and project.asker.exhausted,
         "question": None if question is None else asked(project, question, annotator),
-        "progress": progress(state, None if project.newest is None else project.newest.advice),
+        "progress": progress(state, project.newest),
     }
 
 

@@ -76,7 +76,7 @@ def read_jpeg(path: Path) -> Pair:
                 content = archive.extractfile(member) if named and member.isreg() else None
                 if named is None or content is None:
                     continue
-                with pillow.open(content) as picture:
+                with pillow.open(content, formats=("JPEG",)) as picture:
                     pixels = np.asarray(picture.convert("RGB"))
                 if pixels.shape != (SIDE, SIDE, 3) or named["kind"] not in CIFAR_CLASSES:
                     raise DataError(

@@ -15,7 +15,7 @@ from poise.data.datasets.dataset import Dataset
 from poise.data.datasets.embedded import kept, published
 from poise.data.datasets.files import Pair, stored
 from poise.data.datasets.registry import datasets
-from poise.data.download import Report, fetch
+from poise.data.download import Report, fetch, silent_retries
 from poise.errors import DataError
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
@@ -208,9 +208,10 @@ def _openml(name: str) -> Pair:
     from sklearn.datasets import fetch_openml
 
     try:
-        found = fetch_openml(
-            name, version=1, as_frame=False, parser="liac-arff", data_home=folders.cache()
-        )
+        with silent_retries():
+            found = fetch_openml(
+                name, version=1, as_frame=False, parser="liac-arff", data_home=folders.cache()
+            )
     except OSError as error:
         raise DataError(
             f"cannot fetch {name} from OpenML ({getattr(error, 'reason', error)}): connect to a "

@@ -10,7 +10,7 @@ from poise.data.datasets.dataset import Dataset
 from poise.data.datasets.embedded import stored_embedding
 from poise.data.datasets.files import steps
 from poise.data.datasets.registry import datasets
-from poise.data.download import Report, fetch
+from poise.data.download import Report, fetch, silent_retries
 from poise.data.embeddings.registry import embed
 from poise.errors import DataError, InputError
 
@@ -143,7 +143,8 @@ def _fetched_news() -> Table:
     groups: list[str] = []
     for split in ("train", "test"):
         try:
-            found = fetch_20newsgroups(subset=split, shuffle=False, data_home=folders.cache())
+            with silent_retries():
+                found = fetch_20newsgroups(subset=split, shuffle=False, data_home=folders.cache())
         except OSError as error:
             raise DataError(
                 f"cannot fetch 20news ({getattr(error, 'reason', error)}): connect to a network "

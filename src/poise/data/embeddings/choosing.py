@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.data.embeddings import sentence
 from poise.data.embeddings.efficientnet import LITE0
-from poise.data.embeddings.items import Items, are_texts
+from poise.data.embeddings.items import Items, are_images, are_texts
 from poise.data.images import UnreadableError, decode, on_white
 
 #: Longest side of images that principal components of grey pixels serve best.
@@ -49,7 +49,7 @@ def suited(items: Items) -> Choice:
         if is_installed("sentence"):
             return Choice("sentence", "texts are compared by what they mean")
         return Choice("tfidf", "the encoder of texts is not installed: pip install 'poise[app]'")
-    if isinstance(items, np.ndarray) and items.ndim < 3:
+    if isinstance(items, np.ndarray) and not are_images(items):
         if items[0].size > MANY:
             return Choice("pca", f"{items[0].size:,} numbers an item are many")
         return Choice("raw", "numbers are compared as they are")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import whole_number
-from poise.data.embeddings.items import Items, numbers
+from poise.data.embeddings.items import Images, Items, halved, numbers
 from poise.data.embeddings.registry import embeddings
 
 
@@ -29,6 +29,8 @@ class PCA:
     def __call__(self, items: Items) -> npt.NDArray[np.float32]:
         from sklearn.decomposition import PCA as Fit
 
+        if isinstance(items, Images) and items.size is None and not items.colour:
+            items = halved(items.array())  # as the app does
         X = numbers(items, "pca")
         n, d = X.shape
         kept = min(self.dimensions, n, d)

@@ -16,6 +16,7 @@ from poise.data.embeddings.efficientnet import LITE0, Source
 from poise.data.embeddings.items import (
     Images,
     Items,
+    are_images,
     are_texts,
     as_images,
     extra,
@@ -27,8 +28,8 @@ from poise.data.embeddings.registry import Report, embeddings
 from poise.data.images import Pixels, pillow, square, squared
 from poise.errors import DataError, InputError, PoiseError
 
-#: Changes when the pixels that the network sees do.
-FORMAT = 1
+#: Changes when what the network sees, or what is made of its output, does.
+FORMAT = 2
 #: Images that the network sees at once: larger batches leave the processor's cache.
 BATCH = 8
 
@@ -45,23 +46,26 @@ Load = Callable[[int], tuple[bytes, Callable[[], Pixels]]]
 @embeddings.register("photo")
 @dataclass(frozen=True)
 class Photo:
-    """Photographs by what they show, by EfficientNet-Lite0; no network needed (extra photo).
+    """Photographs by what they show, by EfficientNet-Lite0, offline (comes with poise[app]).
 
-    The 1,280 numbers before the classifier; compare them by cosine. Rows depend on their image
-    alone and are kept as soon as they are computed: an interrupted run goes on where it stopped.
+    The square roots of the 1,280 numbers before the classifier; compare them by cosine. Each image
+    is computed by itself and kept at once: an interrupted run goes on where it stopped.
 
     Parameters
     ----------
+    centred : bool
+        Subtract the mean of all items: what they have in common tells them not apart.
     height, width : int, optional
         Of an image, where items are rows of numbers that are no square.
     """
 
+    centred: bool = True
     height: int | None = None
     width: int | None = None
 
     #: The weights, and the size of image that they were trained on.
     source: ClassVar[Source] = LITE0
-    #: Whether a row depends on its item alone.
+    #: Whether each item is computed by itself.
     itemwise: ClassVar[bool] = True
     #: Numbers in a row.
     dimensions: ClassVar[int] = 1280
@@ -82,10 +86,10 @@ class Photo:
             done += len(places)
             if report:
                 report(done, len(items), "")
-        return rows
+        return rows - rows.mean(axis=0) if self.centred else rows
 
     def batches(self, items: Items, kept: Kept | None = None) -> Iterator[Batch]:
-        """Rows as they are computed, in the order of the items: (places, rows) of a few at a time.
+        """Rows as they are computed, not centred, in order: (places, rows) of a few at a time.
 
         Parameters
         ----------
@@ -115,12 +119,16 @@ class Photo:
         return _in_turn(encode, range(0, len(items), BATCH))
 
     def _arrays(self, items: Items) -> Load:
-        images = as_images(items, "photo", self.height, self.width)
+        array = np.asarray(items)
+        asked = self.height is not None or self.width is not None
+        # Bytes are taken as they lie, in a file perhaps: shares would need four times the room.
+        ready = array.dtype == np.uint8 and are_images(array) and array.size and not asked
+        images = array if ready else as_images(items, "photo", self.height, self.width)
         library = pillow()
         side = self.source.side
 
         def load(i: int) -> tuple[bytes, Callable[[], Pixels]]:
-            image = np.round(images[i] * 255).astype(np.uint8)
+            image = images[i] if ready else np.round(images[i] * 255).astype(np.uint8)
             image = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
             content = f"{image.shape}".encode() + image.tobytes()
             return content, lambda: squared(library.fromarray(image), side, "RGB", RESIZING)
@@ -143,7 +151,7 @@ class Photo:
 
 
 def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
-    """What computes features, (n, 1280), of pixels, (n, 224, 224, 3), in the thread that asks."""
+    """What computes rows, (n, 1280), of pixels, (n, 224, 224, 3), in the thread that asks."""
     runtime = extra("onnxruntime", "photo", "the embedding photo")
     options = runtime.SessionOptions()
     # Threads of our own, one to a core, each with its batch: those of the library wait for each
@@ -163,7 +171,9 @@ def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
         ) from None
 
     def run(pixels: Pixels) -> Rows:
-        return np.asarray(session.run(None, {"pixels": pixels})[0])
+        # Square roots: a few strong features would outweigh all others in the angle.
+        features: Rows = session.run(None, {"pixels": pixels})[0]
+        return np.sqrt(features)
 
     return run
 

@@ -21,7 +21,7 @@ from poise.registry import Registry
 Report = Callable[[int, int, str], None]
 #: ``items -> (n, d)`` float32, the same for the same items and parameters. It may also take
 #: `report`, and `checkpoint`, the path of a file in which to keep what a later call continues from.
-#: One whose rows depend on their item alone says ``itemwise = True``, has `dimensions` and
+#: One that computes each item by itself says ``itemwise = True``, has `dimensions` and
 #: `fingerprint()`, and takes `kept`, in which it finds and keeps rows item by item.
 Embedding = Callable[..., npt.NDArray[np.float32]]
 embeddings: Registry[Embedding] = Registry("embedding")
@@ -40,8 +40,8 @@ def embed(
     """Features of items, (n, d) float32: rows of numbers (images, flattened), texts, image files.
 
     Kept in the cache folder under the hash of the items, the name and the parameters: asking again
-    costs a read. A training that was interrupted goes on where it stopped. Where a row depends on
-    its item alone, rows are kept item by item, and only new items are computed.
+    costs a read. A training that was interrupted goes on where it stopped. Where each
+    item is computed by itself, rows are kept item by item, and only new items are computed.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def measure(name: str, folder: Path) -> Cost:
     Learner(graph, labels, acquisition="norm", anticipate=False).ask()
     learner = Learner(graph, labels, acquisition=name, anticipate=False)
     before = time.perf_counter()
-    learner._memory()
+    _ = learner.snapshot().memory
     set_up = time.perf_counter() - before
     seconds = []
     for _ in range(QUERIES):

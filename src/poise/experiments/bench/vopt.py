@@ -114,7 +114,7 @@ def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
                 goal=0.99,
             )
             rest = np.setdiff1d(np.arange(SMALL), list(learner.labels))
-            guessed = learner._memory().estimate()
+            guessed = learner.snapshot().memory.estimate()
             yield Row(
                 f"{name}, {model}: relative error of C_kk by the sketch, root mean square",
                 _error(guessed.variances[rest], np.diag(C)[rest]),

@@ -15,7 +15,7 @@ const loaded = new Map(); // address -> what was loaded, once it is there
 const loading = new Map();
 
 function address(item, size) {
-  return `/api/items/${encodeURIComponent(item)}${size ? `?size=${size}` : ""}`;
+  return `api/items/${encodeURIComponent(item)}${size ? `?size=${size}` : ""}`;
 }
 
 function keep(where, found) {

@@ -123,7 +123,7 @@ class Export {
     const query = new URLSearchParams(this.chosen);
     try {
       for (;;) {
-        const found = await this.host.get(`/api/export/preview?${query}`);
+        const found = await this.host.get(`api/export/preview?${query}`);
         if (turn !== this.turn) return;
         if (!found.preparing) {
           this.show(found, query);
@@ -144,7 +144,7 @@ class Export {
     this.preview.textContent = rows.join("\n");
     this.count.textContent = count ? counted(count, "row", "rows") : "Nothing to export yet: label some items first.";
     this.link.setAttribute("aria-disabled", count === 0);
-    if (count) this.link.href = `/api/export?${query}`;
+    if (count) this.link.href = `api/export?${query}`;
     else this.link.removeAttribute("href");
     this.container.dataset.ready = "yes";
   }
@@ -159,7 +159,7 @@ class Export {
     this.taking = this.file.disabled = true;
     this.say(`Reading ${file.name} …`);
     try {
-      this.say(importSentences(await this.host.upload("/api/import", file)));
+      this.say(importSentences(await this.host.upload("api/import", file)));
       this.showPreview();
     } catch (error) {
       this.say(reason(error), true);

@@ -188,12 +188,12 @@ class MapScreen {
     const stale = () => turn !== this.turn || this.closing.signal.aborted;
     try {
       for (let begun = false; ; begun = true) {
-        const { n, layouts } = await this.host.get("/api/map");
+        const { n, layouts } = await this.host.get("api/map");
         if (stale()) return;
         const wanted = layouts.find((one) => one.name === name) ?? layouts.find((one) => one.ready) ?? layouts[0];
         this.showLayouts(layouts, wanted.name);
         if (wanted.error) throw new Error(wanted.error);
-        const path = `/api/map/points?layout=${encodeURIComponent(wanted.name)}`;
+        const path = `api/map/points?layout=${encodeURIComponent(wanted.name)}`;
         if (wanted.ready) {
           const bytes = await this.host.bytes(path);
           if (!stale()) await this.show(wanted.name, n, bytes);
@@ -249,7 +249,7 @@ class MapScreen {
     this.fetching = true;
     const { n, state } = this;
     try {
-      const bytes = await this.host.bytes("/api/map/values");
+      const bytes = await this.host.bytes("api/map/values");
       // Nothing is sent while the model computes: the next turn asks again.
       if (bytes && n === this.n && !this.closing.signal.aborted) {
         this.values = geometry.readValues(bytes, n);
@@ -367,7 +367,7 @@ class MapScreen {
 
   about(index) {
     if (!this.looked.has(index)) {
-      const found = this.host.get(`/api/map/item?index=${index}`);
+      const found = this.host.get(`api/map/item?index=${index}`);
       found.catch(() => this.looked.delete(index));
       this.looked.set(index, found);
       if (this.looked.size > KEPT) this.looked.delete(this.looked.keys().next().value);
@@ -489,7 +489,7 @@ class MapScreen {
     const buttons = this.bar.querySelectorAll("button");
     for (const one of buttons) one.disabled = true;
     try {
-      const { items } = await this.host.post("/api/map/items", { indices: chosen.indices });
+      const { items } = await this.host.post("api/map/items", { indices: chosen.indices });
       await work(items);
       if (this.closing.signal.aborted) return;
       this.host.say(done);

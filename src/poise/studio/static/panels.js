@@ -39,7 +39,7 @@ export function showProgress(state, audit) {
   const { progress } = state;
   const parts = [];
   if (progress.explored !== null) {
-    parts.push(line("Explored", percent(progress.explored), "How much of the pool the labels speak about: the mean strength of the scores."));
+    parts.push(line("Explored", percent(progress.explored), "Share of the items that lie near a labelled one. It grows with every label in a new place."));
   }
   const changes = progress.course.slice(1);
   if (changes.length > 1) {
@@ -118,17 +118,28 @@ function reasonWithoutGuess(question, state) {
   return state.answers ? "Its reasons are being computed." : "It lies in the middle of a crowd: a good first question.";
 }
 
-let acquisitions = null;
+let choices = null;
 export async function showSettings(state, set) {
   const body = at("settings-body");
   if (!at("settings").open) return;
-  acquisitions ??= (await get("/api/choices")).acquisitions;
+  choices ??= await get("api/choices");
+  const { ways, acquisitions } = choices;
   const { acquisition, tau } = state.settings;
+  const usual = element("fieldset", "ways");
+  usual.append(element("legend", "", "What to ask"), ...ways.map((way) => {
+    const choice = element("input");
+    Object.assign(choice, { type: "radio", name: "way", value: way.acquisition, checked: way.acquisition === acquisition });
+    choice.addEventListener("change", () => set("acquisition", way.acquisition));
+    const words = element("span", "", way.name);
+    words.append(element("span", "quiet", way.words));
+    const row = element("label");
+    row.append(choice, words);
+    return row;
+  }));
   const choose = element("select");
   for (const [name, words] of Object.entries(acquisitions)) {
-    const option = element("option", "", name);
+    const option = element("option", "", `${name}: ${words}`);
     option.value = name;
-    option.title = words;
     option.selected = name === acquisition;
     choose.append(option);
   }
@@ -142,15 +153,21 @@ export async function showSettings(state, set) {
   automatic.addEventListener("change", () => set("tau", automatic.checked ? null : 1e-3));
   slider.addEventListener("input", () => { shown.textContent = (10 ** slider.value).toExponential(0); });
   slider.addEventListener("change", () => set("tau", 10 ** Number(slider.value)));
-  // Whoever is at one of them by keyboard stays there.
-  const held = [...body.querySelectorAll("select, input")].indexOf(body.querySelector(":focus-visible"));
-  body.replaceChildren(
+  const advanced = element("details", "advanced");
+  const unusual = tau !== null || !ways.some((way) => way.acquisition === acquisition);
+  advanced.open = body.querySelector(".advanced")?.open ?? unusual;
+  advanced.append(
+    element("summary", "", "Advanced"),
     labelled("Acquisition", choose),
     element("p", "quiet", acquisitions[acquisition] ?? ""),
     labelled("Choose the decay automatically", automatic),
     labelled("Decay tau: more explores, less decides", slider, shown),
   );
-  body.querySelectorAll("select, input")[held]?.focus();
+  // Whoever is at one of them by keyboard stays there.
+  const controls = "select, input, summary";
+  const held = [...body.querySelectorAll(controls)].indexOf(body.querySelector(":focus-visible"));
+  body.replaceChildren(usual, advanced);
+  body.querySelectorAll(controls)[held]?.focus();
 }
 
 function labelled(words, ...controls) {
@@ -175,12 +192,12 @@ export async function showSmallMap(state) {
   small.busy = true;
   try {
     if (!small.points) {
-      const points = new Float32Array(await bytes("/api/map/points?layout=pca"));
+      const points = new Float32Array(await bytes("api/map/points?layout=pca"));
       if (points.length !== 2 * state.items) return; // more items have come in since
       small.points = points;
     }
     small.asked = state.answers;
-    small.labels = (await get("/api/map/labels")).labels;
+    small.labels = (await get("api/map/labels")).labels;
   } catch {
     return; // a picture less, nothing more
   } finally {
@@ -254,7 +271,7 @@ let glimpsed = 0;
 function glimpse(number) {
   for (; glimpsed < number; glimpsed++) {
     const picture = element("img");
-    picture.src = `/api/glimpses/${glimpsed}`;
+    picture.src = `api/glimpses/${glimpsed}`;
     picture.alt = "";
     at("few").append(picture);
   }

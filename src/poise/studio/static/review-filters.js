@@ -7,7 +7,8 @@ export const SHOW = {
   predicted: ["Predicted", "No predictions yet: they come with the first labels."],
   unsure: ["Unsure", "Nothing is set aside as unsure. On the label screen, x sets an item aside."],
   skipped: ["Skipped", "Nothing is skipped."],
-  suspicious: ["Suspicious first", "No label is suspicious: the others speak for each of them."],
+  suspicious: ["Suspicious", "No label is suspicious: none is more likely wrong than right."],
+  disagreed: ["Disagreed", "Nobody disagrees about the items that several people were asked about."],
 };
 const SORT = {
   order: "As in the source",
@@ -35,6 +36,7 @@ export class Filters {
     const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
     const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
     this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
+    this.offer("disagreed", false);
     this.like = button({ className: "chip", hidden: true });
     this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
     this.root = make("div", { className: "filters" },
@@ -52,6 +54,12 @@ export class Filters {
     for (const name of ["from", "to", "text"]) this.fields[name].addEventListener("input", () => this.typed());
     this.like.addEventListener("click", () => this.set({ like: "" }));
     this.more.addEventListener("click", () => this.open(!this.root.classList.contains("open")));
+  }
+
+  // What is not worth a chip is not shown, unless it is being looked at.
+  offer(show, is) {
+    const chip = this.chips.find(({ value }) => value === show);
+    chip.hidden = !is && this.values.show !== show;
   }
 
   open(is) {

@@ -35,7 +35,7 @@ export class Listing {
     }
     if (text) query.set("text", text);
     if (like) query.set("like", like);
-    return `/api/review?${query}`;
+    return `api/review?${query}`;
   }
 
   // One page, or null where the list was asked for anew in the meantime.
@@ -78,8 +78,8 @@ export class Listing {
     return true;
   }
 
-  hold(page, { rows, total, like }) {
-    this.total = total;
+  hold(page, { rows, total, like, said, agreement }) {
+    Object.assign(this, { total, said, agreement });
     this.like = like;
     this.pages.set(page, rows.map((row) => this.asCorrected(row)));
     if (this.pages.size > HELD) {

@@ -79,9 +79,10 @@ export function fill(node, row, tiles, colours) {
     return;
   }
   const { source, by, time, confidence, suspicion } = row;
+  const votes = Object.entries(row.votes ?? {});
   node.dataset.item = row.item;
   node.replaceChildren(...cells(tiles ? "presentation" : "gridcell", {
-    by: by ?? "",
+    by: votes.length > 1 ? votes.map(([who, label]) => `${who}: ${label}`).join(", ") : by ?? "",
     time: time ? shortTime(time) : "",
     // Where somebody gave a label, how sure the model is of its guess says nothing about it.
     confidence: row.label !== null || confidence === null ? "" : percent(confidence),

@@ -58,7 +58,7 @@ class Review {
     this.head = make("div", { className: "head", role: "row", "aria-rowindex": 1 });
     this.head.append(...cells("columnheader", COLUMNS));
     this.head.querySelector(".confidence").title = "How often such guesses are right, judged by labels held out; not a measured accuracy";
-    this.head.querySelector(".suspicion").title = "How much the other labels speak against this one";
+    this.head.querySelector(".suspicion").title = "Probability that this label is wrong, by what the other labels say; from 50% on it is suspicious";
     this.space = make("div", { className: "space", role: "presentation" });
     this.list = make("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
     this.list.setAttribute("aria-multiselectable", "true");
@@ -415,7 +415,9 @@ class Review {
 
   showCount() {
     const { size } = this.selected;
-    const words = `${items(this.listing.total)}${size ? ` · ${number.format(size)} selected` : ""}`;
+    const { total, said, agreement } = this.listing;
+    const words = [items(total), size ? `${number.format(size)} selected` : "", said].filter(Boolean).join(" · ");
+    this.filters.offer("disagreed", Boolean(agreement));
     if (this.count.textContent !== words) this.count.textContent = words;
     for (const one of [...this.classes.children, this.more, this.clearing, this.opening]) one.disabled = !size;
   }

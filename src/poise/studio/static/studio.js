@@ -35,7 +35,7 @@ const ANSWERS = ["question", "audit"];
 
 function record(kind, data, versions = {}) {
   if (!FORESEEN.includes(kind) && !ANSWERS.includes(data.via)) ahead = null;
-  return outbox.add("/api/events", { kind, data, versions, client: uniqueId() });
+  return outbox.add("api/events", { kind, data, versions, client: uniqueId() });
 }
 
 // The question that a key pressed at this moment is about.
@@ -90,19 +90,19 @@ function moveOn(foreseen, label, n = 1) {
 async function undo() {
   if (!state?.undoable) return;
   say("");
-  await outbox.add("/api/undo", { client: uniqueId() });
+  await outbox.add("api/undo", { client: uniqueId() });
 }
 
 async function lookAt(item) {
   try {
-    take(await post("/api/look", { item }));
+    take(await post("api/look", { item }));
   } catch (error) {
     say(error.message);
   }
 }
 
 async function walk(step) {
-  const { items } = await get("/api/history");
+  const { items } = await get("api/history");
   const place = items.indexOf(state.question?.item);
   const next = place < 0 ? (step < 0 ? items.length - 1 : items.length) : place + step;
   if (next >= 0 && next < items.length) await lookAt(items[next]);
@@ -118,7 +118,7 @@ async function nextAudit() {
   auditing -= 1;
   waiting(true);
   try {
-    take(await post("/api/audit", {}));
+    take(await post("api/audit", {}));
   } catch (error) {
     auditing = 0;
     await askForQuestion();
@@ -164,7 +164,7 @@ const said = {
     const lost = error.status === 409 ? "" : " It is not saved; press the key again.";
     saved("");
     try {
-      take(await get("/api/state"));
+      take(await get("api/state"));
     } catch {
       // The words below are what matters.
     }
@@ -203,7 +203,7 @@ async function watchComing() {
   await new Promise((done) => { setTimeout(done, COMING); });
   watching = false;
   try {
-    const found = await get("/api/state");
+    const found = await get("api/state");
     if (!outbox.length) take(found);
     else watchComing();
   } catch {
@@ -217,7 +217,7 @@ async function askForQuestion() {
   asking = true;
   waiting(!state.question);
   try {
-    const found = await get("/api/question");
+    const found = await get("api/question");
     asking = false;
     if (!outbox.length) take(found);
   } catch (error) {
@@ -235,7 +235,7 @@ async function look() {
   looking = item;
   let again = false;
   try {
-    const found = await get("/api/ahead");
+    const found = await get("api/ahead");
     const same = found.item === state?.question?.item;
     again = same && state.last !== last; // something else happened in the meantime
     if (same && !again) {
@@ -360,7 +360,7 @@ const host = {
   get, post, bytes,
   upload: async (path, file) => {
     const found = await upload(path, file);
-    take(await get("/api/state"));
+    take(await get("api/state"));
     return found;
   },
   content: (item, kind) => content(item, kind ?? state.kind, 160),
@@ -528,7 +528,7 @@ async function begin() {
   let found = null;
   for (;;) {
     try {
-      found = await get("/api/state");
+      found = await get("api/state");
     } catch (error) {
       say(error.message);
       throw error;
@@ -538,13 +538,18 @@ async function begin() {
     showPreparing(found.preparing);
     await new Promise((done) => { setTimeout(done, POLL); });
   }
+  at("log-out").hidden = !found.password;
+  at("log-out").addEventListener("click", async () => {
+    await post("logout", {});
+    location.assign("login");
+  });
   if (found.names) {
     const name = await askName();
     setAnnotator(name);
     at("who").hidden = false;
     at("who").textContent = name;
     at("who").addEventListener("click", () => { localStorage.removeItem(NAME); location.reload(); });
-    found = await get("/api/state");
+    found = await get("api/state");
   }
   outbox = new Outbox(`poise-outbox-${found.project}-`, said);
   state = found;

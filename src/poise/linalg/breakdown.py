@@ -1,0 +1,19 @@
+"""Dense factorisations that break down, in our words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from poise.errors import ConvergenceError
+
+TOO_WIDE = "the weights span too many orders of magnitude; raise or drop the smallest ones"
+
+
+@contextmanager
+def named_breakdown() -> Iterator[None]:
+    """Turn NumPy's `LinAlgError` into a `ConvergenceError` that says what to do."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise ConvergenceError(f"a matrix is singular to rounding ({error}): {TOO_WIDE}") from None

@@ -1,0 +1,76 @@
+"""How far people agree about the items that several of them were asked about."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from poise.studio.state import Labelled
+
+
+def krippendorff_alpha(units: Iterable[Collection[str]]) -> float | None:
+    """Krippendorff's alpha of nominal values, with any number of them for each unit.
+
+    With m_u values of unit u, n_uc of them c, the coincidences ``o_ck`` are the sums over u of
+    ``n_uc (n_uk - [c = k]) / (m_u - 1)``. With n_c their row sums and n their total,
+
+        alpha = 1 - (n - 1) (n - sum_c o_cc) / (n^2 - sum_c n_c^2).
+
+    It is 1 for perfect agreement and 0 for what chance would give. Units with fewer than two values
+    say nothing. None if there are none with more, or if all their values are the same.
+
+    References
+    ----------
+    K. Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
+    """
+    totals: Counter[str] = Counter()
+    agreed = 0.0
+    for values in units:
+        if len(values) < 2:
+            continue
+        counts = Counter(values)
+        totals += counts
+        agreed += sum(n * (n - 1) for n in counts.values()) / (len(values) - 1)
+    n = totals.total()
+    different = n * n - sum(count * count for count in totals.values())
+    return None if different == 0 else 1.0 - (n - 1) * (n - agreed) / different
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What people agree and disagree about.
+
+    Attributes
+    ----------
+    alpha : `krippendorff_alpha`; None if everybody always said the same class
+    items : those that two or more people gave a class
+    people : those who did
+    disagreed : items that got different classes
+    """
+
+    alpha: float | None
+    items: int
+    people: int
+    disagreed: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        alpha = "is not defined for a single class" if self.alpha is None else f"{self.alpha:.2f}"
+        items = "1 item" if self.items == 1 else f"{self.items:,} items"
+        return (
+            f"Agreement of {self.people} people on {items}: Krippendorff's alpha {alpha}; "
+            f"different answers to {len(self.disagreed):,}."
+        )
+
+
+def agreement(votes: Mapping[str, Mapping[str, Labelled]]) -> Agreement | None:
+    """From item -> person -> answer; None if no item was answered by two people."""
+    shared = {item: given for item, given in votes.items() if len(given) > 1}
+    if not shared:
+        return None
+    values = {item: [vote.label for vote in given.values()] for item, given in shared.items()}
+    return Agreement(
+        krippendorff_alpha(values.values()),
+        len(shared),
+        len({who for given in shared.values() for who in given}),
+        tuple(item for item, labels in values.items() if len(set(labels)) > 1),
+    )

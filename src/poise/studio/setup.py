@@ -1,0 +1,56 @@
+"""What a learner of a labelling project begins with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from poise import Graph, Learner
+from poise.active.acquisition.registry import as_acquisition
+from poise.studio.settings import DEFAULTS
+
+#: How the first question is chosen where the acquisition cannot choose without labels: the middle
+#: of a crowd. And the acquisitions that can.
+SEEDING, SELF_SEEDING = "typicality", frozenset({"auto"})
+#: Decay for acquisitions that have none of their own: the paper's, which falls with the answers.
+DECAY = "geometric"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a learner begins with.
+
+    Attributes
+    ----------
+    labels : node -> class, in the order in which they were answered
+    classes : all of them, in their order
+    excluded, skipped : nodes that are not asked, for ever or for a while
+    acquisition, tau : as for `Learner`; tau None is the acquisition's own decay, or `DECAY`
+    """
+
+    labels: Mapping[int, str] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    excluded: frozenset[int] = frozenset()
+    skipped: frozenset[int] = frozenset()
+    acquisition: str = str(DEFAULTS["acquisition"])
+    tau: float | None = None
+
+    def learner(self, graph: Graph, seed: int, *, anticipate: bool = True) -> Learner:
+        """A new learner that stands there; `anticipate` as for `Learner`."""
+        acquisition = as_acquisition(self.acquisition)
+        learner = Learner(
+            graph,
+            acquisition=acquisition,
+            tau=getattr(acquisition, "tau", DECAY) if self.tau is None else self.tau,
+            seeding=None if self.acquisition in SELF_SEEDING else SEEDING,
+            n_seeding=1,
+            seed=seed,
+            anticipate=anticipate,
+            classes=self.classes,
+        )
+        if self.labels:
+            # Told, not given: tau falls with the number of answers.
+            learner.tell(list(self.labels), list(self.labels.values()))
+        for method, nodes in ((learner.exclude, self.excluded), (learner.skip, self.skipped)):
+            free = sorted(nodes - self.labels.keys())
+            if free:
+                method(free)
+        return learner
