@@ -12,8 +12,17 @@ from poise.errors import InputError
 
 #: Kinds of events -> the names that their `data` must hold, and may hold.
 KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    # A class is made, or gets another key.
-    "class": (frozenset({"name"}), frozenset({"key"})),
+    # A class is made, or gets another key. `for`: the client id of the answer that it is made for,
+    # with which it goes if that answer is taken back.
+    "class": (frozenset({"name"}), frozenset({"key", "for"})),
+    # A class gets another name; its labels become another's; it is deleted and its labels cleared.
+    "rename": (frozenset({"name", "to"}), frozenset()),
+    "merge": (frozenset({"name", "into"}), frozenset()),
+    "remove": (frozenset({"name"}), frozenset()),
+    # How classes look: a place in the palette or none, the order of all, a note and example items.
+    "colour": (frozenset({"name", "colour"}), frozenset()),
+    "order": (frozenset({"names"}), frozenset()),
+    "describe": (frozenset({"name"}), frozenset({"note", "examples"})),
     # A question was put to somebody: so that coming back lands on it. With it, where the model
     # stood: how much of the pool is explored, and the share of items whose class had just changed.
     "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed"})),
@@ -30,16 +39,33 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     # How questions are chosen: see `settings.py`.
     "setting": (frozenset({"name", "value"}), frozenset()),
 }
+#: What the log's first format knew: kinds -> all names that their `data` could hold. Anything else
+#: makes it a log of the second format, see docs/decisions/formats.md.
+FIRST_FORMAT: dict[str, frozenset[str]] = {
+    "class": frozenset({"name", "key"}),
+    "ask": frozenset({"item", "purpose", "explored", "changed"}),
+    "label": frozenset({"items", "label", "via", "guess", "confidence", "by", "at"}),
+    "clear": frozenset({"items"}),
+    "skip": frozenset({"items"}),
+    "unsure": frozenset({"items"}),
+    "undo": frozenset({"event"}),
+    "setting": frozenset({"name", "value"}),
+}
+#: What changes classes; and which of these say something else about the items.
+EDITS = frozenset({"rename", "merge", "remove", "colour", "order", "describe"})
+RELABELLING = frozenset({"rename", "merge", "remove"})
 #: What a person can take back.
-UNDOABLE = frozenset({"label", "clear", "skip", "unsure"})
+UNDOABLE = frozenset({"label", "clear", "skip", "unsure"}) | EDITS
 #: How a label came about: by a person, or from a file. "duplicates": the answer to a question, for
 #: the item that was asked, the first, and for those that are almost the same.
 BY_PERSON = frozenset({"question", "audit", "duplicates", "grid", "map", "review"})
 FROM_FILE = frozenset({"import", "source"})
 #: Why an item is asked about: chosen by the model, at random, or to look at it again.
 PURPOSES = frozenset({"question", "audit", "again"})
-#: Letters of a class's name, an annotator's, an item's id, at most.
-LONGEST = 200
+#: Letters of a class's name, an annotator's, an item's id, at most; and of a note.
+LONGEST, LONGEST_NOTE = 200, 2_000
+#: Items that show a class, at most; colours in the palette of the page.
+MOST_EXAMPLES, COLOURS = 12, 12
 #: Letters without a shape of their own that names need: joiners in emoji and in Persian.
 JOINERS = {0x200C: None, 0x200D: None}
 
@@ -77,7 +103,7 @@ class Event:
             )
         for name, value in (("client", self.client), ("annotator", self.annotator)):
             _text(name, value, empty=name == "annotator")
-        for name in names & {"name", "label", "item", "key", "guess", "at"}:
+        for name in names & {"name", "label", "item", "key", "guess", "at", "for", "to", "into"}:
             _text(name, self.data[name])
         if "by" in names:
             _text("by", self.data["by"], empty=True)
@@ -88,15 +114,24 @@ class Event:
                 shown = repr(self.data[name])[:60]
                 raise InputError(f"{name} is {shown}: expected one of {', '.join(sorted(known))}")
         if "items" in names:
-            items = self.data["items"]
-            if not isinstance(items, list) or not items:
-                raise InputError("items must be a list of ids, one or more")
-            for item in items:
-                _text("an item's id", item)
-            if len(set(items)) < len(items):
-                raise InputError("items names an item twice")
+            _distinct("items", "an item's id", self.data["items"])
+        if "names" in names:
+            _distinct("names", "a class's name", self.data["names"])
+        if "examples" in names:
+            _distinct("examples", "an item's id", self.data["examples"], range(MOST_EXAMPLES + 1))
+        if "note" in names:
+            _note(self.data["note"])
+        if "colour" in names:
+            colour = self.data["colour"]
+            if colour is not None and not (type(colour) is int and 0 <= colour < COLOURS):
+                raise InputError(f"colour is {colour!r}: expected 0 to {COLOURS - 1}, or nothing")
         if "event" in names and not (type(self.data["event"]) is int and self.data["event"] > 0):
             raise InputError(f"event is {self.data['event']!r}: expected the number of an event")
+
+    @property
+    def format(self) -> int:
+        """The first format of the log that knows such an event."""
+        return 1 if set(self.data) <= FIRST_FORMAT.get(self.kind, frozenset()) else 2
 
     @property
     def items(self) -> list[str]:
@@ -124,6 +159,25 @@ def _text(name: str, value: object, *, empty: bool = False) -> None:
     if not good or not str(value).translate(JOINERS).isprintable():
         shown = repr(value)[:60]
         raise InputError(f"{name} is {shown}: expected text of 1 to {LONGEST} printable letters")
+
+
+def _distinct(name: str, each: str, values: object, allowed: range | None = None) -> None:
+    """A list of texts, none of them twice; one or more unless `allowed` says how many."""
+    size = len(values) if isinstance(values, list) else -1
+    if size < 1 if allowed is None else size not in allowed:
+        many = "one or more" if allowed is None else f"{allowed[0]} to {allowed[-1]}"
+        raise InputError(f"{name} must be a list of {each.split()[-1]}s, {many}")
+    for value in values:  # type: ignore[attr-defined]
+        _text(each, value)
+    if len(set(values)) < size:  # type: ignore[call-overload]
+        raise InputError(f"{name} names one of them twice")
+
+
+def _note(value: object) -> None:
+    if not isinstance(value, str) or len(value) > LONGEST_NOTE:
+        raise InputError(f"a note must be text of at most {LONGEST_NOTE} letters")
+    if not value.replace("\n", "").translate(JOINERS).isprintable():
+        raise InputError("a note holds letters that cannot be printed: type them anew")
 
 
 def _share(name: str, value: object) -> None:

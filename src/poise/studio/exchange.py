@@ -11,9 +11,10 @@ from typing import Any
 from poise.data.embeddings.items import extra
 from poise.data.sources import PARQUET_ERRORS, parse_json
 from poise.errors import InputError
+from poise.studio.classes import KEYS
 from poise.studio.events import Event, check_name
 from poise.studio.predictions import Predictions
-from poise.studio.project import KEYS, Project
+from poise.studio.project import Project
 
 FORMATS = ("csv", "jsonl", "parquet")
 FIELDS = ("id", "source", "label", "by", "confidence", "time")
@@ -165,7 +166,9 @@ def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
         seen.add(item)
         name = "" if by == PERSON else SOURCE if by == SOURCE else check_name(by)
         held = project.state.labels.get(item)
-        if held is not None and (held.label, held.by) == (str(label), by):
+        known = project.state.known
+        named = known.name(known.find(str(label))) or str(label)
+        if held is not None and (held.label, held.by) == (named, by):
             unchanged += 1
             continue
         groups.setdefault((str(label), name, None if time is None else str(time)), []).append(item)
@@ -196,16 +199,20 @@ def take_in_known(project: Project) -> int:
 
 
 def make_class(project: Project, name: str) -> None:
-    """A class with the first free key, if it is not there."""
-    project.record_all(new_classes(project, [name]))
+    """A class with the first free key, unless there was one of that name before."""
+    if name not in project.state.known.past:
+        project.record_all(new_classes(project, [name]))
 
 
 def new_classes(project: Project, names: Iterable[str]) -> list[Event]:
-    """Events that make those of the classes that are not there, each with the first free key."""
+    """Events that make those of the classes that are not there, each with the first free key.
+
+    A name that a class had before it was renamed or merged still means that class.
+    """
     keys = dict(project.state.classes)
     events = []
     for name in names:
-        if name in keys:
+        if name in keys or project.state.known.find(name) is not None:
             continue
         free = [key for key in KEYS if key not in keys.values()]
         keys[name] = name if name in free else next(iter(free), "")  # the digit 7 gets the key 7

@@ -33,10 +33,13 @@ ADDRESSES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], dict[str, str
     (
         "post",
         "/api/events",
-        "Record a class, label, skip, unsure, clear, undo or setting. It is on disk when this "
-        "answers. Sent again with the same `client` it counts once; 409 if an item is no longer "
-        "as `versions` says; 507 if the disk does not take it. To a class, the answer says in "
-        "`alike` which other class differs only in case, width or spaces, or null.",
+        "Record a class, label, skip, unsure, clear, undo or setting, or a change of a class: "
+        "rename (name, to), merge (name, into), remove (name), colour (name, colour: 0 to 11 or "
+        "null), order (names), describe (name, note, examples). A label may use a name that a "
+        "class had before. It is on disk when this answers. Sent again with the same `client` it "
+        "counts once; 409 if an item is no longer as `versions` says; 507 if the disk does not "
+        "take it. To a class, the answer says in `alike` which other class differs only in case, "
+        "width or spaces, or null.",
         (),
         {
             "kind": "string",

@@ -17,7 +17,7 @@ from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
 from poise.studio.asker import NO_ANSWER, Asker, fulfil
 from poise.studio.catalogue import Catalogue
-from poise.studio.events import BY_PERSON, Event
+from poise.studio.events import BY_PERSON, EDITS, RELABELLING, Event
 from poise.studio.finding import Finder
 from poise.studio.layout import eigenmaps, principal_plane
 from poise.studio.predictions import Predictions, predict
@@ -29,8 +29,6 @@ from poise.studio.state import Open, State, apply, check, fold
 from poise.studio.store import EventStore
 from poise.studio.suspicion import suspicion
 
-#: Keys of classes, in the order in which they are given out.
-KEYS = "1234567890"
 #: How long a question waits for somebody who went away before another person gets it.
 PATIENCE = timedelta(minutes=10)
 #: Predictions nobody waits for are renewed after this many times what the last ones took, so that
@@ -131,10 +129,13 @@ class Project:
             target = self.state.undoable(annotator) if there is None else there.data.get("event")
             if target is None:
                 return None
-            undone = self.store.events(target - 1)[0]
+            undone = next(
+                (event for event in self.state.done if event.seq == target),
+                self.store.events(target - 1)[0],
+            )
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))
-                if undone.items[0] in self.index:
+                if undone.items and undone.items[0] in self.index:
                     self.look_at(undone.items[0], annotator)
             return undone
 
@@ -312,7 +313,7 @@ class Project:
     # How --------------------------------------------------------------------------------------
 
     def _check_items(self, event: Event) -> None:
-        for item in event.items:
+        for item in (*event.items, *event.data.get("examples", ())):
             if item not in self.index:
                 raise InputError(f"there is no item {item}: the source may have changed")
 
@@ -380,7 +381,7 @@ class Project:
         recent = (i for i, at in state.skipped.items() if len(state.labels) - at < SKIP_ANSWERS)
         return Setup(
             self._labels(),
-            tuple(state.classes),
+            state.known.in_order_of_making(),
             frozenset(excluded),
             frozenset(self.index[item] for item in recent if item in self.index),
             state.settings["acquisition"],
@@ -466,7 +467,7 @@ class Project:
         node = self.index[held.item]
         if event.kind != "label":
             return self.asker.foreseen(node, NO_ANSWER)
-        label = event.data["label"]
+        label = self.state.known.name(self.state.known.find(event.data["label"])) or ""
         if any(given.label == label for given in self.state.labels.values()):
             return self.asker.foreseen(node, label)
         found = self.asker.foreseen(node, NEW_CLASS)
@@ -476,9 +477,12 @@ class Project:
         """Bring what asks up to date with the state."""
         nodes = [self.index[item] for item in event.items]
         labelled = any(item in before.labels for item in event.items)
-        if event.kind not in ("ask", "class"):
+        relabelled = event.kind == "undo" or event.kind in RELABELLING
+        if event.kind not in {"ask", "class"} | (EDITS - RELABELLING):
             self._labels_changed = event.seq
-        if event.kind == "undo" or labelled:
+        if relabelled:
+            self._codes = None  # its numbers mean other classes now
+        if relabelled or labelled:
             # Predictions that knew a label which is gone must not be audited with its item.
             self.newest, self._predicted, self._removed = None, -1, event.seq
             self._renewal = 0.0
@@ -494,7 +498,7 @@ class Project:
                 self.asker.skip(nodes)
             case "unsure" if not labelled:
                 self.asker.exclude(nodes)
-            case "skip" | "unsure" | "clear" | "undo" | "setting":
+            case kind if relabelled or kind in ("skip", "unsure", "clear", "setting"):
                 # Rare, and a session is a function of its labels: begin it anew.
                 keep = event.kind != "setting"
                 self.asker.restart(self._setup(), self._held(), keep=keep)

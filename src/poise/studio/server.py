@@ -20,7 +20,7 @@ from poise.data.sources import parse_json
 from poise.errors import InputError, PoiseError
 from poise.studio import exchange, views
 from poise.studio.catalogue import GoneError
-from poise.studio.events import BY_PERSON, Event, check_client, check_name
+from poise.studio.events import BY_PERSON, UNDOABLE, Event, check_client, check_name
 from poise.studio.guard import HEADERS, Answer, Doors, Guard, said
 from poise.studio.naming import alike
 from poise.studio.openapi import openapi
@@ -32,7 +32,7 @@ from poise.studio.state import StaleError
 from poise.studio.store import ConflictError, StoreError
 
 #: What a page may send; questions are put by the server.
-ACCEPTED = frozenset({"class", "label", "skip", "unsure", "clear", "undo", "setting"})
+ACCEPTED = UNDOABLE | {"class", "undo", "setting"}
 #: Seconds that a request waits for something to be computed before it is answered as it is.
 PATIENT = 20.0
 #: Seconds that the table waits for predictions by the newest labels, if there are earlier ones.

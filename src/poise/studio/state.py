@@ -6,18 +6,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise.errors import InputError
-from poise.studio.events import UNDOABLE, Event
+from poise.studio.classes import Classes
+from poise.studio.events import EDITS, RELABELLING, UNDOABLE, Event
 from poise.studio.settings import DEFAULTS, EARLIER, check_setting
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """The class of an item, who said so, when, and how."""
+    """The class of an item, who said so, when, and how.
+
+    `number` is that of the class, which keeps it whatever it is called: see `classes.py`.
+    """
 
     label: str
     annotator: str
     time: str
     via: str = "question"
+    number: int = -1
 
     @property
     def by(self) -> str:
@@ -34,26 +39,35 @@ class Open:
     time: str
 
 
+#: An event with the numbers of its class and of the model's guess, None for neither.
+Deed = tuple[Event, int | None, int | None]
+
+
 @dataclass
 class State:
     """A project after some events. Only `fold` and `apply` change one, and only their own.
 
     Attributes
     ----------
-    classes : names in the order in which they were made -> key, empty for none
-    votes : item -> annotator -> the class that this person gave; the last one is the newest
+    known : the classes, with everything that happened to them
+    classes : their names in the order in which they are shown -> key, empty for none
+    given : item -> annotator -> the class that this person gave; the last one is the newest
+    votes : the same, by the names of now, without classes that were deleted
     labels : item -> its class: that of most votes, the newest of them if they are even
     unsure : items set aside -> number of the event that did it
     skipped : items set aside for a while -> number of labelled items at that moment
     open : annotator -> the question put to this person
     settings : see `settings.py`
     version : item -> number of the last event that changed it, 0 at first
-    done : what a person can take back, oldest first
+    deeds : what a person can take back, oldest first, with the numbers of the class and the guess
+    done : the same events, by the names of now
     course : number of labelled items, share explored and share changed, at every question
     last : number of the last event
     """
 
+    known: Classes = field(default_factory=Classes)
     classes: dict[str, str] = field(default_factory=dict)
+    given: dict[str, dict[str, Labelled]] = field(default_factory=dict)
     votes: dict[str, dict[str, Labelled]] = field(default_factory=dict)
     labels: dict[str, Labelled] = field(default_factory=dict)
     unsure: dict[str, int] = field(default_factory=dict)
@@ -63,6 +77,7 @@ class State:
         default_factory=lambda: DEFAULTS | {"acquisition": EARLIER},
     )
     version: dict[str, int] = field(default_factory=dict)
+    deeds: list[Deed] = field(default_factory=list)
     done: list[Event] = field(default_factory=list)
     course: list[tuple[int, float, float]] = field(default_factory=list)
     last: int = 0
@@ -80,17 +95,36 @@ class State:
 def fold(events: Iterable[Event]) -> State:
     """The state after events in their order; those that an undo names do not count."""
     listed = list(events)
-    undone = {event.data["event"] for event in listed if event.kind == "undo"}
-    items = {event.seq: event.items for event in listed if event.seq in undone}
+    named = {event.data["event"] for event in listed if event.kind == "undo"}
+    undone = {event.seq: event for event in listed if event.seq in named}
     state = State()
     for event in listed:
-        if event.seq in undone:
+        # What was done to a class counts until it is undone: people answered by its new name.
+        if event.seq in undone and event.kind not in EDITS:
             continue
         _advance(state, event)
-        if event.kind == "undo":
-            # Whoever saw its items as they were must look again.
-            state.version.update(dict.fromkeys(items.get(event.data["event"], ()), event.seq))
+        if event.kind == "undo" and event.data["event"] in undone:
+            _undo(state, undone[event.data["event"]], event.seq)
     return state
+
+
+def _undo(state: State, undone: Event, seq: int) -> None:
+    if undone.kind in EDITS:
+        state.deeds = [deed for deed in state.deeds if deed[0].seq != undone.seq]
+        state.known.undo(undone.seq)
+        _name_anew(state)
+        return
+    # Whoever saw its items as they were must look again.
+    state.version.update(dict.fromkeys(undone.items, seq))
+    made = state.known.made_for(undone.client)
+    if made is not None and not _is_used(state, made):
+        state.known.drop(made)
+        _name_anew(state)
+
+
+def _is_used(state: State, number: int) -> bool:
+    now, votes = state.known.now, state.given.values()
+    return any(now(vote.number) == number for given in votes for vote in given.values())
 
 
 def apply(state: State, event: Event, log: Callable[[], Iterable[Event]]) -> State:
@@ -114,15 +148,10 @@ def check(state: State, event: Event, versions: dict[str, int] | None = None) ->
         overwritten.
     """
     match event.kind:
-        case "label" if event.data["label"] not in state.classes:
+        case "label" if state.known.find(event.data["label"]) is None:
             raise InputError(f"there is no class {event.data['label']!r}: make it first")
-        case "class" if event.data.get("key"):
-            key, name = event.data["key"], event.data["name"]
-            if len(key) != 1:
-                raise InputError(f"the key of {name!r} is {key!r}: expected a single letter")
-            other = next((n for n, k in state.classes.items() if k == key and n != name), None)
-            if other is not None:
-                raise InputError(f"the key {key!r} is that of {other!r}: choose another")
+        case kind if kind == "class" or kind in EDITS:
+            state.known.check(event)
         case "undo" if event.data["event"] not in {done.seq for done in state.done}:
             raise InputError(f"event {event.data['event']} cannot be undone, or is undone already")
         case "setting":
@@ -141,7 +170,8 @@ def _advance(state: State, event: Event) -> None:
     state.last = event.seq
     state.version.update(dict.fromkeys(items, event.seq))
     if event.kind in UNDOABLE:
-        state.done.append(event)
+        state.deeds.append(_deed(state, event))
+        state.done.append(_by_names_of_now(state, state.deeds[-1]))
         # Whatever is done with an item, it waits no longer, and this person is not asked about it;
         # nobody is, unless several answers to it are wanted.
         done, several = set(items), state.settings["overlap"] > 1
@@ -152,16 +182,19 @@ def _advance(state: State, event: Event) -> None:
             state.unsure.pop(item, None)
             state.skipped.pop(item, None)
     match event.kind:
-        case "class":
-            state.classes[data["name"]] = data.get("key", state.classes.get(data["name"], ""))
+        case kind if kind == "class" or kind in EDITS:
+            state.known.apply(event)
+            if kind in RELABELLING:
+                _name_anew(state)
+            state.classes = {one.name: one.key for one in state.known.shown()}
         case "ask":
             _ask(state, event)
         case "label":
             _label(state, event)
         case "clear" | "skip" | "unsure":
             for item in items:
-                state.votes.pop(item, None)
-                state.labels.pop(item, None)
+                for group in (state.given, state.votes, state.labels):
+                    group.pop(item, None)
             if event.kind == "skip":
                 state.skipped.update(dict.fromkeys(items, len(state.labels)))
             elif event.kind == "unsure":
@@ -185,17 +218,60 @@ def _label(state: State, event: Event) -> None:
     data = event.data
     via = data.get("via", "question")
     by, at = data.get("by", event.annotator), data.get("at", event.time)
-    vote = Labelled(data["label"], by, at, via)
+    _, number, _ = state.deeds[-1]
+    assert number is not None
+    vote = Labelled(state.known.name(number) or data["label"], by, at, via, number)
+    if vote.label not in state.classes:  # it had been dropped
+        _name_anew(state)
     for item in event.items:
         # Several people's answers stand beside each other; a correction stands alone.
         together = state.settings["overlap"] > 1 and via in ("question", "audit")
-        earlier = state.votes.get(item, {}) if together else {}
-        votes = {who: given for who, given in earlier.items() if who != by} | {by: vote}
-        state.votes[item] = votes
-        state.labels[item] = _decided(votes)
+        earlier = state.given.get(item, {}) if together else {}
+        state.given[item] = {who: one for who, one in earlier.items() if who != by} | {by: vote}
+        _decide(state, item)
 
 
-def _decided(votes: dict[str, Labelled]) -> Labelled:
+def _decide(state: State, item: str) -> None:
+    """The votes on an item by the names of now, and the class that has most of them."""
+    votes = {}
+    for who, vote in state.given[item].items():
+        name = state.known.name(vote.number)
+        if name is not None:
+            votes[who] = vote if name == vote.label else replace(vote, label=name)
+    if not votes:
+        state.votes.pop(item, None)
+        state.labels.pop(item, None)
+        return
     counts = Counter(vote.label for vote in votes.values())
     most = max(counts.values())
-    return next(vote for vote in reversed(votes.values()) if counts[vote.label] == most)
+    state.votes[item] = votes
+    state.labels[item] = next(v for v in reversed(votes.values()) if counts[v.label] == most)
+
+
+def _name_anew(state: State) -> None:
+    """Everything that names a class, after classes changed."""
+    state.classes = {one.name: one.key for one in state.known.shown()}
+    state.votes, state.labels = {}, {}
+    for item in state.given:
+        _decide(state, item)
+    state.done = [_by_names_of_now(state, deed) for deed in state.deeds]
+
+
+def _deed(state: State, event: Event) -> Deed:
+    if event.kind != "label":
+        return event, None, None
+    number = state.known.meant(event.data["label"])
+    return event, number, state.known.find(event.data.get("guess", ""))
+
+
+def _by_names_of_now(state: State, deed: Deed) -> Event:
+    """A deed by the names of now; a guess says nothing about a label whose class is deleted."""
+    event, number, guess = deed
+    if event.kind != "label":
+        return event
+    label, guessed = state.known.name(number), state.known.name(guess)
+    changed = {} if label is None else {"label": label}
+    if label is not None and guessed is not None:
+        changed["guess"] = guessed
+    data = {k: v for k, v in event.data.items() if k != "guess" or label is not None} | changed
+    return event if data == event.data else replace(event, data=data)

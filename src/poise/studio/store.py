@@ -2,6 +2,9 @@
 
 Write-ahead logging with ``synchronous=FULL``: when `append` returns, the event survives the death
 of the process and of the machine. Nothing is ever changed or removed.
+
+A log of an older format stays as it is until an event is written that the older format does not
+know: then a copy is put beside it first. See docs/decisions/formats.md.
 """
 
 import json
@@ -19,7 +22,7 @@ from poise.errors import InputError, PoiseError
 from poise.studio.events import Event
 
 #: What ``PRAGMA user_version`` and ``application_id`` of our files say.
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x706F6973  # "pois"
 #: Bytes of the write-ahead log, at most, about; and seconds without a write after which it is moved
 #: into the file, so that a copy of the file alone has everything.
@@ -102,6 +105,7 @@ class EventStore:
                 f"{self.path} was written by a newer poise (format {version}, this one reads "
                 f"{VERSION}): upgrade poise"
             )
+        self.version = version if tables else VERSION
         run("PRAGMA journal_mode=WAL")
         run("PRAGMA synchronous=FULL")
         run("PRAGMA wal_autocheckpoint=0")  # see _empty_log
@@ -113,6 +117,8 @@ class EventStore:
                         run(statement)
                 run(f"PRAGMA application_id={APPLICATION}")
                 run(f"PRAGMA user_version={VERSION}")
+        # A file that another program took out of this mode gets its write-ahead log by being read.
+        run("SELECT count(*) FROM events").fetchone()
 
     def append(self, *events: Event) -> list[Event]:
         """Write events, all or none, and return them with their places in the log.
@@ -127,13 +133,25 @@ class EventStore:
         StoreError
             If the disk does not take it. Nothing is written then.
         """
+        wanted = max((event.format for event in events), default=1)
         with self._lock, self._said("written"):
             self._check_file()
+            if wanted > self.version and self._file is not None:
+                self.back_up(self._free_name())
             with self._transaction():
                 written = [self._append(event) for event in events]
+                if wanted > self.version:
+                    self._connection.execute(f"PRAGMA user_version={wanted}")
+            self.version = max(self.version, wanted)
             self._check_file()
             self._empty_log()
         return written
+
+    def _free_name(self) -> Path:
+        """Where a copy of the log in its present format goes: no earlier copy is overwritten."""
+        stem, suffix = f"{self.path.stem}-format-{self.version}", self.path.suffix
+        names = (f"{stem}{number}{suffix}" for number in ("", *(f"-{n}" for n in range(2, 1000))))
+        return next(p for name in names if not (p := self.path.with_name(name)).exists())
 
     def _empty_log(self) -> None:
         """Move a long write-ahead log into the file at once, any other when nobody writes.

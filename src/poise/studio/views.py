@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from poise.studio.asker import NO_ANSWER
+from poise.studio.classes import Shown
 from poise.studio.progress import progress
 from poise.studio.project import Project
 from poise.studio.question import NEW_CLASS, Question
@@ -33,9 +34,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "answers": len(state.labels),
         "unsure": len(state.unsure),
         "skipped": len(state.skipped),
-        "classes": [
-            {"name": name, "key": key, "count": counts[name]} for name, key in state.classes.items()
-        ],
+        "classes": [_class(project, one, counts[one.name]) for one in state.known.shown()],
         "undoable": state.undoable(annotator) is not None,
         "settings": settings,
         "only": None if only is None else len(only),
@@ -46,6 +45,14 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "question": None if question is None else asked(project, question, annotator),
         "progress": progress(state, project.newest),
     }
+
+
+def _class(project: Project, one: Shown, count: int) -> dict[str, Any]:
+    """A class, with what was said about it where something was."""
+    found = {"name": one.name, "key": one.key, "code": one.code, "colour": one.colour}
+    examples = [item for item in one.examples if item in project.index]
+    about = {"note": one.note, "examples": examples}
+    return found | {"count": count} | {name: value for name, value in about.items() if value}
 
 
 def asked(project: Project, question: Question, annotator: str) -> dict[str, Any]:

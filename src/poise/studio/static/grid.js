@@ -58,15 +58,15 @@ export class Grid {
     } else if (key === "g" || key === "d") {
       this.close();
     } else {
-      return ["s", "x", "a", "m", "v", "e", "l", "/"].includes(key);
+      return ["s", "x", "a", "m", "v", "e", "l", "o", "/"].includes(key);
     }
     return true;
   }
 
-  label(name) {
+  label(name, client) {
     const chosen = this.items.filter((_, index) => !this.out.has(index));
     this.close();
-    if (chosen.length) this.answer(chosen, name);
+    if (chosen.length) this.answer(chosen, name, client);
   }
 
   close() {

@@ -28,10 +28,10 @@ export function segments(title, name, choices, chosen, work) {
   return group;
 }
 
-// A class as Studio shows it everywhere: key, colour, name.
-export function tag({ key, colour, name }) {
-  const dot = element("span", "map-dot");
-  dot.style.background = colour;
+// A class as Studio shows it everywhere: key, colour, name. `plain`: it has no colour of its own.
+export function tag({ key, colour, name, plain }) {
+  const dot = element("span", plain ? "map-dot map-plain" : "map-dot");
+  if (!plain) dot.style.background = colour;
   return [key ? element("kbd", "", key) : element("span"), dot, element("span", "map-name", name)];
 }
 
@@ -48,7 +48,7 @@ export function fillLegend(legend, title, rows, filter) {
   list.append(...rows.map((row) => {
     const made = button("map-row", undefined, (event) => filter(row.group, event.shiftKey));
     made.setAttribute("aria-pressed", String(row.shown));
-    made.title = "Hide or show; with Shift, show only this";
+    made.title = `${row.name}\nHide or show; with Shift, show only this`;
     made.append(...tag(row), element("span", "map-count", number.format(row.count)));
     return made;
   }));
@@ -68,6 +68,7 @@ export function fillBar(bar, total, labelled, classes, { label, restrict, cancel
   const choices = element("div", "map-choices");
   choices.append(...classes.map((one) => {
     const made = button("map-choice", undefined, () => label(one.name));
+    made.title = one.name;
     made.append(...tag(one));
     return made;
   }));

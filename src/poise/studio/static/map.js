@@ -230,6 +230,9 @@ class MapScreen {
 
   update(state) {
     const before = JSON.stringify(this.state?.classes);
+    const names = (known) => JSON.stringify(known?.classes.map((one) => one.name));
+    // What was fetched counts the classes in their old order.
+    if (this.state && this.layout !== null && names(this.state) !== names(state)) this.values = geometry.noValues(this.n);
     this.state = state;
     this.chip.hidden = state.only == null;
     if (state.only != null) {

@@ -1,39 +1,16 @@
-// What stands beside the item: the classes, progress, reasons, settings, the small map.
+// What stands beside the item: progress, reasons, settings, the small map.
 
 import { bytes, get } from "./api.js";
+import { colourName } from "./classes.js";
 import { content, drawing, element } from "./content.js";
 
 const number = new Intl.NumberFormat("en-GB");
-const COLOURS = 12;
 const SMALL_MAP = 4000; // points drawn on the small map
 const LARGEST_SMALL_MAP = 200000; // items up to which it is worth loading their places
 
 export const at = (id) => document.getElementById(id);
-export const colourName = (place) => `--c${place % COLOURS}`;
 export const count = (value) => number.format(value);
 export const percent = (share) => `${share > 0 && share < 0.1 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
-
-export function showClasses(state, chosen) {
-  const most = Math.max(1, ...state.classes.map((one) => one.count));
-  at("class-list").replaceChildren(...state.classes.map((one, place) => {
-    const button = element("button", "class");
-    button.type = "button";
-    button.style.setProperty("--c", `var(${colourName(place)})`);
-    button.style.setProperty("--share", `${(100 * one.count) / most}%`);
-    if (one.name === state.question?.label) button.setAttribute("aria-current", "true");
-    button.append(
-      element("kbd", "", one.key || " "),
-      element("span", "dot"),
-      element("span", "name", one.name),
-      element("span", "count", count(one.count)),
-    );
-    button.title = one.name;
-    button.addEventListener("click", () => chosen(one.name));
-    const row = element("li");
-    row.append(button);
-    return row;
-  }));
-}
 
 export function showProgress(state, audit) {
   const { progress } = state;
@@ -178,14 +155,16 @@ function labelled(words, ...controls) {
 
 // The small map: places of a sample of the items, the labelled ones in their colours, a ring at the
 // question. Labels cost no computing, so nothing waits for it.
-const small = { points: null, labels: [], asked: 0, items: 0, busy: false };
+const small = { points: null, labels: [], classes: [], asked: "", items: 0, busy: false };
 
 export async function showSmallMap(state) {
   const canvas = at("small-map").querySelector("canvas");
   at("small-map").hidden = state.items > LARGEST_SMALL_MAP;
   if (canvas.offsetParent === null || small.busy) return;
   if (small.items !== state.items) Object.assign(small, { points: null, items: state.items });
-  if (small.points && small.asked === state.answers) {
+  const { classes } = state;
+  const asked = JSON.stringify([state.answers, classes.map((one) => [one.name, one.colour])]);
+  if (small.points && small.asked === asked) {
     drawSmallMap(canvas, state);
     return;
   }
@@ -196,7 +175,7 @@ export async function showSmallMap(state) {
       if (points.length !== 2 * state.items) return; // more items have come in since
       small.points = points;
     }
-    small.asked = state.answers;
+    Object.assign(small, { asked, classes });
     small.labels = (await get("api/map/labels")).labels;
   } catch {
     return; // a picture less, nothing more
@@ -224,7 +203,7 @@ function drawSmallMap(canvas, state) {
   }
   for (const [index, code] of small.labels) {
     const [x, y] = place(index);
-    pen.fillStyle = style.getPropertyValue(colourName(code));
+    pen.fillStyle = style.getPropertyValue(colourName(small.classes[code]));
     pen.beginPath();
     pen.arc(x, y, 3 * scale, 0, 7);
     pen.fill();

@@ -405,7 +405,7 @@ class Review {
     const shown = JSON.stringify(classes.map(({ name, key, colour }) => [name, key, colour]));
     if (shown === this.shownClasses) return;
     this.shownClasses = shown;
-    this.colours = new Map(classes.map(({ name, colour }) => [name, colour]));
+    this.colours = new Map(classes.map(({ name, colour, plain }) => [name, plain ? "transparent" : colour]));
     this.filters.showClasses(this.colours.keys());
     this.classes.replaceChildren(...classes.map(({ name, key }) => {
       const cap = key ? [make("kbd", {}, key)] : [];

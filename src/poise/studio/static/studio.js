@@ -3,16 +3,19 @@
 // sent. What follows each possible answer is asked for and loaded while the person looks.
 
 import { Outbox, Refused, bytes, get, post, setAnnotator, uniqueId, upload } from "./api.js";
+import { ClassEditor } from "./class-editor.js";
+import { ClassFinder } from "./class-finder.js";
+import { ClassKeys, freeKey, showRemap } from "./class-keys.js";
+import { ClassColumn, colourName, described } from "./classes.js";
 import { atOnce, content, element, load } from "./content.js";
 import { Grid } from "./grid.js";
-import { arrived, at, colourName, count, percent, showClasses, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { arrived, at, count, percent, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
 
 const POLL = 300;
 const COMING = 2000; // milliseconds between two looks at how many items are in
 const SEEN_HELP = "poise-seen-help";
 const NAME = "poise-name";
 const ALONE = "poise-duplicates-alone"; // kept while near-duplicates get no answer of their own
-const OWN_KEYS = new Set([..."usxngamve/?"]); // d and l may be those of a class: their buttons stay
 
 let state = null;
 let ahead = null; // what follows each answer to the question on the screen
@@ -20,8 +23,14 @@ let shownAt = 0; // when the item on the screen came there
 let before = null; // the question that was there before it
 let auditing = 0; // audit questions still to come
 let outbox = null;
+let recorded = 0; // number of the last event that the server has written for this page
 let screen = { name: "loading", close() {}, update() {} };
-const grid = new Grid(at("grid"), { answer: (items, label) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items)) });
+const grid = new Grid(at("grid"), { answer: (items, label, client) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items), client) });
+const give = (name, client) => (grid.open ? grid.label(name, client) : answer(name, state?.question, client));
+const column = new ClassColumn(at("class-list"), at("classes-edge"), { choose: (name) => give(name) });
+const classKeys = new ClassKeys(at("two-step"));
+const finder = new ClassFinder(at("finder"), { choose: (name) => give(name), make: (name) => makeClass(name) });
+const editor = new ClassEditor(at("class-editor"), { state: () => state, change });
 
 // ---- What the person does ---------------------------------------------------------------------
 
@@ -33,9 +42,16 @@ function versionsOf(items) {
 const FORESEEN = ["class", "skip", "unsure"];
 const ANSWERS = ["question", "audit"];
 
-function record(kind, data, versions = {}) {
+function record(kind, data, versions = {}, client = uniqueId()) {
   if (!FORESEEN.includes(kind) && !ANSWERS.includes(data.via)) ahead = null;
-  return outbox.add("api/events", { kind, data, versions, client: uniqueId() });
+  return outbox.add("api/events", { kind, data, versions, client });
+}
+
+// A change of a class: the number of its event, by which it can be taken back.
+async function change(kind, data) {
+  const refused = await record(kind, data);
+  if (refused) throw refused;
+  return recorded;
 }
 
 // The question that a key pressed at this moment is about.
@@ -43,7 +59,7 @@ function meant(event) {
   return event && event.timeStamp < shownAt && before ? before : state?.question;
 }
 
-function answer(label, asked = state?.question) {
+function answer(label, asked = state?.question, client = uniqueId()) {
   if (!asked) return;
   say("");
   const others = together(asked);
@@ -52,7 +68,7 @@ function answer(label, asked = state?.question) {
   const data = { items: items.map((one) => one.item), label, via };
   if (asked.guess) data.guess = asked.guess;
   if (asked.guess && asked.confidence !== null) data.confidence = asked.confidence;
-  record("label", data, versionsOf(items));
+  record("label", data, versionsOf(items), client);
   if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label, items.length);
 }
 
@@ -126,16 +142,15 @@ async function nextAudit() {
   }
 }
 
-async function makeClass(name) {
-  const taken = new Set(state.classes.map((one) => one.key));
-  const free = [..."1234567890"].filter((digit) => !taken.has(digit));
-  const key = free.includes(name) ? name : free[0];
-  const asked = state.question;
+// Taking back the answer that a class was made for takes the class back too.
+function makeClass(name) {
+  const client = uniqueId();
   if (!state.classes.some((one) => one.name === name)) {
-    state.classes.push({ name, key: key ?? "", count: 0 });
-    record("class", key ? { name, key } : { name });
+    const key = freeKey(name, state.classes);
+    state.classes.push({ name, key, code: "", colour: null, count: 0 });
+    record("class", key ? { name, key, for: client } : { name, for: client });
   }
-  if (asked === state.question) answer(name);
+  give(name, client);
 }
 
 // ---- What comes back --------------------------------------------------------------------------
@@ -147,12 +162,12 @@ const said = {
     : "not saved yet: poise does not answer"),
   done(response, entry) {
     if (response.undone) {
-      const { kind, data } = response.undone;
-      const many = data.items.length > 1 ? ` of ${count(data.items.length)} items` : "";
-      announce(`Undone: ${kind === "label" ? data.label : kind}${many}`);
-      say(`Undone: ${kind === "label" ? `“${data.label}”` : kind}${many}. Here it is again.`);
+      const words = undoneWords(response.undone);
+      announce(words);
+      say(response.undone.data.items ? `${words}. Here it is again.` : `${words}.`);
       before = null;
     }
+    recorded = response.seq ?? recorded;
     if (outbox.length) return;
     saved("saved");
     // Between two items of an audit no other question is shown.
@@ -171,6 +186,19 @@ const said = {
     say(`${error.message}.${entry.body.kind === "label" ? lost : ""}`);
   },
 };
+
+function undoneWords({ kind, data: { items, label, name, to, into } }) {
+  if (items) return `Undone: ${kind === "label" ? `“${label}”` : kind}${items.length > 1 ? ` of ${count(items.length)} items` : ""}`;
+  const deeds = {
+    rename: `“${name}” is not renamed to “${to}” any more`,
+    merge: `“${name}” and “${into}” are two classes again`,
+    remove: `“${name}” is a class again, with its labels`,
+    colour: `the colour of “${name}”`,
+    order: "the order of the classes",
+    describe: `the note and the examples of “${name}”`,
+  };
+  return `Undone: ${deeds[kind]}`;
+}
 
 function take(found) {
   if (state?.run && found.run && found.run !== state.run) {
@@ -276,7 +304,8 @@ function showQuestion() {
   at("counts").textContent = `${count(state.answers)} ${state.answers === 1 ? "answer" : "answers"} · ${arrived(state)}`
     + (state.unreadable ? `, ${count(state.unreadable)} could not be read` : "");
   if (grid.open && grid.items[0].item !== question?.item) grid.close();
-  showClasses(state, (name) => (grid.open ? grid.label(name) : answer(name)));
+  column.show(state);
+  editor.update();
   document.querySelector('[data-key="u"]').disabled = !state.undoable;
   document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
   at("purpose").textContent = question?.purpose === "audit" ? `Audit: ${auditing + 1} to go` : question?.label ? "An earlier answer" : "";
@@ -364,7 +393,10 @@ const host = {
     return found;
   },
   content: (item, kind) => content(item, kind ?? state.kind, 160),
-  classes: () => state.classes.map((one, i) => ({ ...one, colour: getComputedStyle(document.body).getPropertyValue(colourName(i)).trim() })),
+  classes: () => {
+    const style = getComputedStyle(document.body);
+    return state.classes.map((one) => ({ ...one, colour: style.getPropertyValue(colourName(one)).trim(), plain: one.colour == null }));
+  },
   kind: () => state.kind,
   undo,
   open: async (item) => { await show("label"); await lookAt(item); },
@@ -396,12 +428,13 @@ async function show(name, wanted) {
 
 // ---- Keys -------------------------------------------------------------------------------------
 
-// The class whose key was pressed; a button is no key.
-const keyed = (key, event) => event && screen.name === "label" && state.classes.find((one) => one.key === key);
+// Whether a class has this key; a button is no key.
+const keyed = (key, event) => event && screen.name === "label" && state.classes.some((one) => one.key === key);
 
 function press(key, event) {
   if (!state || state.preparing) return;
-  if (key === "?") return openHelp();
+  if (classKeys.first && (!event || screen.name !== "label" || key === "Escape")) return classKeys.cancel();
+  if (key === "?" && !classKeys.first) return openHelp();
   if (key === "Escape") return grid.open ? grid.close() : void show("label");
   const { wanted } = screen; // until the screen is there
   if (wanted?.search) {
@@ -409,15 +442,15 @@ function press(key, event) {
     wanted.entered ||= key === "Enter";
     return;
   }
-  if (key === "/" && !grid.open && !keyed(key, event)) return void show("review", { search: true });
+  if (key === "/" && !grid.open && !classKeys.first && !keyed(key, event)) return void show("review", { search: true });
   if (screen.name !== "label") {
     const to = { m: "map", v: "review", e: "export" }[key];
     if (to && screen.name === "map") show(to);
     return;
   }
-  const chosen = keyed(key, event);
-  if (grid.open && !chosen && grid.press(key)) return;
-  if (chosen) return grid.open ? grid.label(chosen.name) : answer(chosen.name, meant(event));
+  const meaning = event && classKeys.press(key, state.classes);
+  if (meaning?.chosen) return grid.open ? grid.label(meaning.chosen.name) : answer(meaning.chosen.name, meant(event));
+  if (meaning || (grid.open && grid.press(key))) return;
   switch (key) {
     case "Enter": {
       const asked = meant(event);
@@ -436,6 +469,10 @@ function press(key, event) {
       if (state.question?.duplicates?.length) grid.show([state.question, ...state.question.duplicates], state.kind);
       break;
     case "l": if (state.question) show("review", { like: state.question.item }); break;
+    case "c":
+      finder.open(state.classes, state.question?.purpose === "audit" ? null : state.question?.guess, grid.open ? "Which class are these?" : "Which class is it?");
+      break;
+    case "o": editor.open(state.question?.label); break;
     case "n":
       at("name").value = "";
       at("name-dialog").returnValue = ""; // Esc does not empty it in every browser
@@ -458,7 +495,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
   if (event.key.startsWith("Arrow") && event.target.closest("[type=range]")) return;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (event.key === "n" || event.key === "/") event.preventDefault(); // not into the field that opens
+  if ("cn/".includes(event.key)) event.preventDefault(); // not into the field that opens
   press(event.key, event);
 });
 for (const button of document.querySelectorAll("[data-key]")) {
@@ -488,27 +525,15 @@ at("name").addEventListener("keydown", (event) => {
 });
 
 function openHelp() {
-  at("remap-problem").textContent = "";
-  at("remap").replaceChildren(element("legend", "", "Keys of the classes"), ...(state?.classes ?? []).map((one) => {
-    const field = element("input");
-    Object.assign(field, { value: one.key, maxLength: 1, autocomplete: "off" });
-    field.addEventListener("change", () => remap(one.name, field.value));
-    const label = element("label", "", one.name);
-    label.append(field);
-    return label;
+  const classes = state?.classes ?? [];
+  showRemap(at("remap"), at("remap-problem"), classes, (name, key) => record("class", { name, key }));
+  at("described").replaceChildren(...classes.filter((one) => one.note || one.examples).map((one) => {
+    const about = element("section");
+    about.append(...described(one, state.kind));
+    return about;
   }));
-  at("remap").hidden = !state?.classes?.length;
   at("compared").textContent = state?.compared ?? "";
   if (!at("help").open) at("help").showModal();
-}
-
-function remap(name, key) {
-  const other = state.classes.find((one) => one.key === key && one.name !== name);
-  const problem = key.trim() === "" ? "A key is one letter or digit."
-    : OWN_KEYS.has(key) ? `${key} does something else already: choose another.`
-      : other ? `${key} is the key of ${other.name}: choose another.` : "";
-  at("remap-problem").textContent = problem;
-  if (!problem) record("class", { name, key });
 }
 
 // ---- Beginning --------------------------------------------------------------------------------
