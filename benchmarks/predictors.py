@@ -68,7 +68,11 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
         "logistic regression, averaged": walked(regression + DOUBT),
         "balanced PWLL x logistic regression": product,
         "balanced PWLL x logistic regression, averaged": walked(product),
-        "balanced PWLL x a power of it, averaged (poise)": Learner(
+        "balanced PWLL, averaged x logistic regression, balanced": walked(
+            alone.probabilities + DOUBT
+        )
+        * (regression * balance_factors(regression)),
+        "the same with a power that held-out labels choose (poise)": Learner(
             trial.graph, known, classes=range(n_classes)
         ).result.probabilities,
     }

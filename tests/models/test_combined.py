@@ -1,4 +1,4 @@
-"""PWLL together with a linear model of the features, averaged over a short walk."""
+"""PWLL, averaged over a short walk, together with a linear model of the features."""
 
 import numpy as np
 import pytest
@@ -86,16 +86,28 @@ def test_is_the_formula(linear):
     X = np.asarray(graph.features, dtype=np.float64)
     X = X - X.mean(axis=0)
     X /= np.sqrt((X**2).sum(axis=1).mean())
-    model = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-8)
+    model = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-8, class_weight="balanced")
     shares = model.fit(X[labels.nodes], labels.codes).predict_proba(X)
-    values = (alone.probabilities + DOUBT) * shares**0.6
+    shares = shares / np.sqrt(shares.mean(axis=0))
+    values = alone.probabilities + DOUBT
     values /= values.sum(axis=1, keepdims=True)
     W = graph.weights.toarray()
     for _ in range(2):
         values[labels.nodes] = labels.one_hot
         values = W @ values / W.sum(axis=1, keepdims=True)
+    values = ((values + DOUBT) * shares**0.6) ** (1 / 1.6)
+    values /= values.sum(axis=1, keepdims=True)
     values[labels.nodes] = labels.one_hot
     np.testing.assert_allclose(found.scores, values, atol=0.02)
+
+
+def test_a_class_with_few_labels_is_not_taken_to_be_rare():
+    """Features that say nothing: only the number of labels could speak for a class."""
+    labels = Labels.of({0: 0, 1: 1, 2: 1, 3: 1, 4: 1}, 6, range(2))
+    by_number = linear_probabilities(np.ones((6, 3)), labels)
+    alike = linear_probabilities(np.ones((6, 3)), labels, equal_classes=True)
+    np.testing.assert_allclose(by_number[:, 0], 0.2, atol=0.01)
+    np.testing.assert_allclose(alike, 0.5, atol=0.01)
 
 
 def test_power_follows_what_predicts_held_out_labels(linear, spirals):

@@ -6,7 +6,8 @@ import pytest
 from poise.errors import InputError, LabelError
 from poise.graph import Graph, knn_graph
 from poise.models import Labels
-from poise.models.suspicion import label_trust, suspicion
+from poise.models.label_walk import soft_targets
+from poise.models.suspicion import LARGEST, doubt, label_trust, suspicion
 
 
 def said(codes: np.ndarray, n_classes: int, share: float = 0.97) -> np.ndarray:
@@ -113,6 +114,41 @@ def test_one_label_is_not_doubted_more_than_any() -> None:
     graph, y = clouds()
     (found,) = suspicion(graph, Labels.of({0: "a"}, len(y), classes=["a", "b"]))
     assert found <= 0.1 + 1e-9
+
+
+def walk_in_groups(groups: np.ndarray, stays: float = 0.9) -> np.ndarray:
+    """A walk that meets a label of its own group next with probability `stays`."""
+    near = groups[:, None] == groups
+    np.fill_diagonal(near, False)
+    far = groups[:, None] != groups
+    return stays * near / near.sum(1, keepdims=True) + (1 - stays) * far / far.sum(1, keepdims=True)
+
+
+def test_a_label_that_is_probably_wrong_takes_the_class_of_its_neighbours() -> None:
+    truth = np.arange(60) // 20
+    codes = truth.copy()
+    codes[[3, 30]] = [2, 0]
+    labels = Labels.of({i: int(c) for i, c in enumerate(codes)}, 60, classes=[0, 1, 2])
+    walk = walk_in_groups(truth)
+    weights, trust = doubt(walk, labels)
+    odds = trust / (1 - trust)
+    np.testing.assert_allclose(weights, np.clip(odds**2, 1 / LARGEST, LARGEST), rtol=1e-6)
+    assert weights[[3, 30]].max() < 0.1
+    assert np.delete(weights, [3, 30]).min() > 10
+    found = soft_targets(walk, labels.one_hot, weights)
+    np.testing.assert_array_equal(found.argmax(axis=1), truth)
+    assert found[3, 0] > 0.7
+    assert found[30, 1] > 0.7
+
+
+def test_a_class_that_the_walk_meets_everywhere_casts_less_doubt() -> None:
+    """Five labels among forty of another class that sits at a hub and is met next half the time."""
+    groups = np.repeat([0, 1], [40, 5])
+    walk = walk_in_groups(groups, stays=0.5)
+    walk[:40] = walk_in_groups(groups, stays=0.95)[:40]
+    labels = Labels.of({i: int(c) for i, c in enumerate(groups)}, 45, classes=[0, 1])
+    _, trust = doubt(walk, labels)
+    assert trust[40:].min() > 0.9
 
 
 def test_with_an_unknown_share_no_more_is_doubted_than_is_wrong():

@@ -1,4 +1,4 @@
-"""PWLL together with a linear model of the features, averaged over a short walk.
+"""PWLL, averaged over a short walk, together with a linear model of the features.
 
 A graph of neighbours knows what is near; a linear model of the features knows what the members of
 a class have in common. How much the second is worth depends on the data, so held-out labels say
@@ -15,7 +15,7 @@ from scipy import sparse
 from poise.graph import Graph
 from poise.graph.features import is_sparse
 from poise.linalg.status import Floats, Ints
-from poise.models.balance import balanced
+from poise.models.balance import balance_factors, balanced
 from poise.models.components import reached
 from poise.models.harmonic import Model, solve_problems
 from poise.models.held_out import MOST, dealt, spread_evenly
@@ -45,26 +45,34 @@ TINY = 1e-12
 
 
 def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> ScoreResult:
-    """Balanced PWLL times a power of a linear model's probabilities, averaged over a walk.
+    """Balanced PWLL, averaged over a walk, times a power of a linear model's probabilities.
 
-    With p the probabilities of PWLL and l those of logistic regression on the features,
+    With p the probabilities of PWLL and l those of logistic regression on the features, balanced
+    in the same way,
 
-        s = P~^2 (p l^power)
+        s = ((P~^2 p) l^power)^(1 / (1 + power))
 
-    where each row of the product is divided by its sum, ``P = D^-1 W`` is the random walk, and P~
-    is a step of it after which labelled nodes have their own classes again. Without features, or
-    with labels of one class only, l is left out.
+    and each row divided by its sum: a geometric mean, no surer than the two models are.
+    ``P = D^-1 W`` is the random walk, and P~ is a step of it after which labelled nodes have their
+    own classes again. Only PWLL is averaged: the linear model is smooth as it is, and the mean over
+    neighbours would blur it. Without features, or with labels of one class only, l is left out.
 
     Parameters
     ----------
     alone : what PWLL says with these labels, `balanced`
     power : see `linear_power`
     """
-    values = (alone.probabilities + DOUBT) * (labels.counts > 0)
-    linear = linear_probabilities(graph.features, labels) if power > 0 else None
+    doubt = DOUBT * (labels.counts > 0)
+    values = averaged(graph, labels, alone.probabilities * (labels.counts > 0) + doubt)
+    linear = None
+    if power > 0:
+        linear = linear_probabilities(graph.features, labels, equal_classes=True)
     if linear is not None:
-        values *= linear**power
-    return replace(alone, scores=averaged(graph, labels, values))
+        values = (values + doubt) * (linear * balance_factors(linear)) ** power
+        values **= 1 / (1 + power)
+        values /= values.sum(axis=1, keepdims=True)
+        values[labels.nodes] = labels.one_hot
+    return replace(alone, scores=values)
 
 
 def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) -> float:
@@ -97,7 +105,8 @@ def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) 
     for part in dealt(len(labels), FOLDS):
         if not np.isin(part, chosen).any():
             continue
-        found = linear_probabilities(features, labels.without(part), labels.nodes[part])
+        fewer = labels.without(part)
+        found = linear_probabilities(features, fewer, labels.nodes[part], equal_classes=True)
         linear[part] = 1.0 / n_classes if found is None else found
     answers, rows = answers[counts], np.arange(int(counts.sum()))
     near = np.log(held_out[counts] / total[counts, None] + DOUBT)
@@ -127,7 +136,9 @@ def averaged(graph: Graph, labels: Labels, values: Floats) -> Floats:
     return values
 
 
-def linear_probabilities(features: Any, labels: Labels, nodes: Ints | None = None) -> Floats | None:
+def linear_probabilities(
+    features: Any, labels: Labels, nodes: Ints | None = None, *, equal_classes: bool = False
+) -> Floats | None:
     """Probabilities by logistic regression on the features; None where there is none.
 
     Features are centred and scaled to a mean square length of 1, without a copy.
@@ -135,6 +146,8 @@ def linear_probabilities(features: Any, labels: Labels, nodes: Ints | None = Non
     Parameters
     ----------
     nodes : (s,) of which; all by default
+    equal_classes : whether the labels of every class weigh the same in total, so that a class is
+        not taken to be rarer because one of its labels is held out
 
     Returns
     -------
@@ -157,7 +170,9 @@ def linear_probabilities(features: Any, labels: Labels, nodes: Ints | None = Non
         # Many classes with a label each are no regression; a few steps more or less do not matter.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
-        model = LogisticRegression(C=STRENGTH, max_iter=200).fit(own @ basis, labels.codes)
+        weight = "balanced" if equal_classes else None
+        model = LogisticRegression(C=STRENGTH, max_iter=200, class_weight=weight)
+        model.fit(own @ basis, labels.codes)
     weights = basis @ model.coef_.T * scale
     intercept = model.intercept_ - centre @ weights
     wanted = features if nodes is None else features[nodes]

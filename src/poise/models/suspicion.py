@@ -8,6 +8,7 @@ from poise.checks import real_number
 from poise.errors import InputError
 from poise.graph import Graph
 from poise.linalg.status import Floats, Ints
+from poise.models.balance import balance_factors
 from poise.models.label_walk import RTOL, held_out_targets, label_walk
 from poise.models.labels import Labels
 from poise.models.poisson_weights import SHIFT, poisson_weights
@@ -23,10 +24,12 @@ POWERS = (1.0, 3.0)
 FLOOR = 1e-6
 #: Steps of the fit of the mixture. It is done in far fewer; a step costs microseconds.
 STEPS = 200
-#: Weight of a label whose odds of being right are even, in units of `soft_targets`.
+#: Weight, while evidence is gathered, of a label whose odds of being right are even.
 EVEN = 5.0
-#: Largest weight, and how often weights and evidence are computed from each other.
-LARGEST, PASSES = 1e3, 2
+#: Power of the odds that is the weight of a label in the end.
+DECIDED = 2.0
+#: Largest weight, and how often evidence and trust are computed from each other.
+LARGEST, PASSES = 1e3, 3
 
 
 def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -> Floats:
@@ -86,9 +89,12 @@ def doubt(
 ) -> tuple[Floats, Floats]:
     """Weights for `soft_targets` from how far labels can be trusted, and that trust.
 
-    The evidence against a label comes from labels that may be wrong themselves. So weights and
-    trust are computed in turn, twice: the weight of a label is `EVEN` times its odds of being
-    right, all begin with the odds that `noise` gives.
+    The evidence against a label comes from labels that may be wrong themselves. So trust and
+    evidence are computed in turn, three times, with cautious weights: `EVEN` times the odds of
+    being right, which at first are those that `noise` gives. The evidence is balanced, because
+    which class the walk meets most often depends on where its labels happen to lie. In the end the
+    weight of a label is the square of its odds: with even odds it counts as much as all others,
+    and a label that is probably wrong hardly at all.
 
     Parameters
     ----------
@@ -108,11 +114,19 @@ def _in_turn(
 ) -> tuple[Floats, Floats, float]:
     """`doubt`, and the logarithm of the likelihood of the labels."""
     trust, likelihood = np.full(len(labels), 1 - noise), 0.0
-    for _ in range(PASSES + 1):
-        weights = np.clip(EVEN * trust / np.maximum(1 - trust, 1e-12), 1 / LARGEST, LARGEST)
-        held_out = held_out_targets(walk, labels.one_hot, weights)
-        trust, likelihood = _fit([held_out, *others], labels.codes, noise)
-    return weights, trust, likelihood
+    for _ in range(PASSES):
+        held_out = held_out_targets(walk, labels.one_hot, _weights(EVEN * _odds(trust)))
+        balanced = held_out * balance_factors(held_out)
+        trust, likelihood = _fit([balanced, *others], labels.codes, noise)
+    return _weights(_odds(trust) ** DECIDED), trust, likelihood
+
+
+def _odds(trust: Floats) -> Floats:
+    return np.asarray(trust / np.maximum(1 - trust, 1e-12))
+
+
+def _weights(values: Floats) -> Floats:
+    return np.clip(values, 1 / LARGEST, LARGEST)
 
 
 def averaged_trust(
