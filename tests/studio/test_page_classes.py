@@ -152,6 +152,16 @@ def test_a_class_that_was_a_typing_mistake_is_gone_with_its_answer(page, studio)
     assert names(studio) == list(KINDS)
 
 
+def test_a_name_that_looks_like_another_is_noticed(page, studio):
+    studio.answer(page, 2)
+    shown(page)
+    page.keyboard.press("n")
+    page.keyboard.type("Disc")
+    page.keyboard.press("Enter")
+    reads(page, "#toast", "There is also a class “disc”.")
+    assert "Disc" in names(studio)
+
+
 def test_an_old_page_answers_by_the_old_name(page, studio):
     item = shown(page)
     studio.project.record(Event("rename", {"name": "disc", "to": "circle"}))

@@ -45,15 +45,21 @@ def test_no_number_before_there_is_evidence(crowds):
 
 
 def test_numbers_are_about_as_often_right_as_they_say(crowds):
+    """On average over what happens to be labelled; scores themselves are off by more."""
     graph, y = crowds
-    said = found(crowds, 60)
-    assert said.calibration is not None
-    rest = np.setdiff1d(np.arange(600), list(labelled(y, 60)))
-    right = np.array(said.classes)[said.codes[rest]] == y[rest]
-    assert abs(said.confidence[rest].mean() - right.mean()) < 0.06
-    raw = poise.Learner(graph, labelled(y, 60), predictor="pwll").result.probabilities
-    assert abs(raw.max(axis=1)[rest].mean() - right.mean()) > 0.07, "else nothing is tested"
-    assert said.of(int(rest[0]))[1] == round(float(said.confidence[rest[0]]), 4)
+    excess, excess_of_scores = [], []
+    for seed in range(6):
+        labels = labelled(y, 60, seed)
+        said = predict(graph, Setup(labels, ("a", "b", "c")), {})
+        assert said.calibration is not None
+        rest = np.setdiff1d(np.arange(600), list(labels))
+        right = (np.array(said.classes)[said.codes[rest]] == y[rest]).mean()
+        excess.append(said.confidence[rest].mean() - right)
+        raw = poise.Learner(graph, labels, predictor="pwll").result.probabilities
+        excess_of_scores.append(raw.max(axis=1)[rest].mean() - right)
+        assert said.of(int(rest[0]))[1] == round(float(said.confidence[rest[0]]), 4)
+    assert abs(np.mean(excess)) < 0.05
+    assert abs(np.mean(excess_of_scores)) > 0.07, "else nothing is tested"
 
 
 def test_no_number_while_many_classes_have_one_label(crowds):

@@ -2,12 +2,14 @@
 
 import math
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import CancelledError, wait
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -41,6 +43,8 @@ SOON = 2.0
 LARGEST_SIDE = 16_384
 #: Bytes of JSON above which it is parsed in a thread: others wait for the event loop.
 LONG_JSON = 100_000
+#: Requests that are worked at or wait at the same time.
+THREADS = 200
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -345,7 +349,15 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         ],
         middleware=[Middleware(Guard, doors=doors)],
         exception_handlers={Exception: _failed},
+        lifespan=_with_room,
     )
+
+
+@asynccontextmanager
+async def _with_room(app: Starlette) -> AsyncIterator[None]:
+    """Threads enough for everybody: a page that waits for a question holds one or two of them."""
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    yield
 
 
 async def _sent(request: Request) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import { content, element } from "./content.js";
 const number = new Intl.NumberFormat("en-GB");
 const WIDTH = "poise-classes-width";
 const FOLDED = "poise-folded-groups";
+const USUAL = 240; // pixels, as classes.css has it
 const NARROWEST = 160;
 const WIDEST = 560;
 const STEP = 16; // pixels that an arrow key moves the edge
@@ -195,6 +196,7 @@ function adjustable(edge) {
   edge.setAttribute("aria-valuemax", WIDEST);
   const kept = read(WIDTH);
   if (kept) set(kept);
+  else edge.setAttribute("aria-valuenow", USUAL);
   edge.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     edge.setPointerCapture(event.pointerId);
@@ -212,5 +214,6 @@ function adjustable(edge) {
   edge.addEventListener("dblclick", () => {
     localStorage.removeItem(WIDTH);
     document.documentElement.style.removeProperty("--classes-width");
+    edge.setAttribute("aria-valuenow", USUAL);
   });
 }

@@ -177,6 +177,7 @@ const said = {
       before = null;
     }
     recorded = response.seq ?? recorded;
+    if (response.alike) toast(`There is also a class “${response.alike}”. To make them one, press o.`);
     const { kind, data } = entry.body;
     if (data?.items?.length > 1) {
       const many = `${count(data.items.length)} items`;
