@@ -679,3 +679,23 @@ def test_the_slower_the_solves_the_more_is_asked_ahead(project, monkeypatch):
     assert ahead is not None
     assert many <= len(ahead) <= 2 * asker.MOST
     assert len({question.node for question in ahead}) == len(ahead)
+
+
+def test_what_follows_an_answer_for_near_duplicates_is_foreseen(project, monkeypatch):
+    for _ in range(3):
+        answer(project, asked(project))
+    item = asked(project)
+    twin = next(i for i in project.catalogue.ids if i != item and i not in project.state.labels)
+    monkeypatch.setattr(project, "duplicates", lambda one, who="": [twin] if one == item else [])
+    project.asker.release([])  # what was foreseen before there was a near-duplicate is forgotten
+    node, other = project.index[item], project.index[twin]
+    label = truth(item)
+    found = project.asker.wait(lambda: project.asker.foreseen(node, label, [other]), 30.0)
+    assert found is not None
+    assert project.asker.foreseen(node, label) is None, "another answer than was foreseen"
+    project.record(Event("label", {"items": [item, twin], "label": label, "via": "duplicates"}))
+    assert project.state.open[""].item == project.catalogue.ids[found.node], "put at once"
+    assert found.node not in (node, other)
+    learner = project.asker.do(lambda learner: learner.copy()).result(30)
+    assert {node, other} <= set(learner.labels)
+    assert learner.pending == (found.node,)

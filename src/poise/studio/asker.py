@@ -10,7 +10,7 @@ answers that came during a solve are known to the next one.
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -39,6 +39,8 @@ COMPILING = 6
 #: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
 #: which the answer that is more likely would have to wait for.
 DEAR = 0.2
+#: With more nodes that get the same answer, what follows is not foreseen: each takes a solve.
+MOST_TOGETHER = 4
 #: Classes that are thought through first, the most likely ones; the others when nothing else is
 #: left to do. What follows an answer that was not thought through costs no solve either.
 LIKELY = 12
@@ -79,6 +81,10 @@ class Asker:
         self._explained: dict[int, Question] = {}
         self._to_explain: set[int] = set()
         self._to_renew: set[int] = set()
+        #: The nodes that get the same answer as the open question, see `alike`.
+        self._together: dict[int, tuple[int, ...]] = {}
+        #: Node -> others that are answered with it, unless the person says otherwise.
+        self.alike: Callable[[int], list[int]] = lambda node: []
         self._ahead: dict[int, dict[str, Question | None]] = {}
         self._prepared = False
         self._exhausted = False
@@ -166,10 +172,17 @@ class Asker:
 
     # What is asked ----------------------------------------------------------------------------
 
-    def foreseen(self, node: int, answer: str) -> Question | None:
-        """The question that follows an answer, if that is known already."""
+    def foreseen(self, node: int, answer: str, others: Sequence[int] = ()) -> Question | None:
+        """The question that follows an answer, if that is known already.
+
+        Parameters
+        ----------
+        others : nodes that get the same answer
+        """
         with self._changed:
-            return self._ahead.get(node, {}).get(answer)
+            expected = () if answer == NO_ANSWER else self._together.get(node, ())
+            same = set(others) == set(expected)
+            return self._ahead.get(node, {}).get(answer) if same else None
 
     def follow(self, question: Question) -> None:
         """Put the question that was foreseen."""
@@ -435,14 +448,24 @@ class Asker:
         node = self._unforeseen()
         if node is None:
             return
+        others = self.alike(node)
         with self._changed:
             found = self._ahead.setdefault(node, {})  # what was interrupted goes on
+            self._together = {node: tuple(others)}
+        whole: Learner | None = None  # with the others' columns, solved once for all answers
         for answer in self._answers(node):
             if answer in found:
                 continue
             following = None
-            if answer != NO_ANSWER or min(self.solve_seconds, default=0.0) <= DEAR:
-                following = self._after(node, answer)
+            if answer == NO_ANSWER or not others:
+                if answer != NO_ANSWER or min(self.solve_seconds, default=0.0) <= DEAR:
+                    following = self._after(self.learner, [node], answer)
+            elif len(others) <= MOST_TOGETHER:
+                if whole is None:
+                    whole = self.learner.copy()
+                    whole.pend(others)
+                    whole.prepare()
+                following = self._after(whole, [node, *others], answer)
             with self._changed:
                 if self._inbox or self._to_explain or self._wanted or self._stopped:
                     return  # something happened: it comes first
@@ -450,13 +473,13 @@ class Asker:
                 if answer in (NEW_CLASS, NO_ANSWER):
                     self._notify()
 
-    def _after(self, node: int, answer: str) -> Question | None:
+    def _after(self, learner: Learner, nodes: list[int], answer: str) -> Question | None:
         """The question that would follow an answer."""
-        twin = self.learner.copy()
+        twin = learner.copy()
         if answer == NO_ANSWER:
-            twin.skip(node)
+            twin.skip(nodes)
         else:
-            twin.tell(node, answer)
+            twin.tell(nodes, [answer] * len(nodes))
         found = next(iter(ask(twin, self.features, 1, self.calibration)), None)
         known = self._known + (answer != NO_ANSWER)
         return None if found is None else replace(found, knows=known)

@@ -69,6 +69,7 @@ class Project:
         self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)
         self.asker = Asker(graph, features, self._setup())
+        self.asker.alike = self._alike
         self._lock = threading.RLock()
         self._kept: dict[str, tuple[int, Future[Any]]] = {}
         self._labels_changed = self.state.last
@@ -323,6 +324,12 @@ class Project:
         found = [ids[node] for node in self.finder.duplicates(self.index[item])]
         return [other for other in found if not any(other in group for group in aside)]
 
+    def _alike(self, node: int) -> list[int]:
+        """Nodes that are answered with one, for what is foreseen of a single person's answers."""
+        held = {one.item: who for who, one in self.state.open.items()}
+        item = self.catalogue.ids[node]
+        return [self.index[other] for other in self.duplicates(item, held.get(item, ""))]
+
     def has_layout(self, name: str) -> bool:
         """Whether a layout is there; does not begin one."""
         return name in self._kept and self._kept[name][1].done()
@@ -509,7 +516,7 @@ class Project:
     def _following(self, event: Event) -> Question | None:
         """The question that follows an answer, if it was foreseen and is this person's to get."""
         held = self.state.open.get(event.annotator)
-        if held is None or event.items != [held.item]:
+        if held is None or event.items[:1] != [held.item]:
             return None
         if held.purpose == "audit" or event.annotator in self.state.audits:
             return None
@@ -519,13 +526,13 @@ class Project:
             return None
         if self.asker.demand.several:  # somebody else may have been asked what was foreseen
             return None
-        node = self.index[held.item]
+        node, *others = (self.index[item] for item in event.items)
         if event.kind != "label":
-            return self.asker.foreseen(node, NO_ANSWER)
+            return self.asker.foreseen(node, NO_ANSWER, others)
         label = self.state.known.name(self.state.known.find(event.data["label"])) or ""
         if any(given.label == label for given in self.state.labels.values()):
-            return self.asker.foreseen(node, label)
-        found = self.asker.foreseen(node, NEW_CLASS)
+            return self.asker.foreseen(node, label, others)
+        found = self.asker.foreseen(node, NEW_CLASS, others)
         return None if found is None else found.named(label)
 
     def _tell(self, event: Event, before: State) -> None:

@@ -75,7 +75,10 @@ function answer(label, asked = state?.question, client = uniqueId()) {
   const via = asked.purpose === "audit" ? "audit" : others.length ? "duplicates" : "question";
   const data = { items: items.map((one) => one.item), label, via, ...guessed(asked) };
   record("label", data, versionsOf(items), client);
-  if (asked === state.question) moveOn(ahead?.answers[label] ?? (used(label) ? null : ahead?.new), label, items.length);
+  if (asked !== state.question) return;
+  // What follows was foreseen for the answer that is usual: with all near-duplicates.
+  const usual = others.length === (asked.duplicates?.length ?? 0);
+  moveOn(usual ? ahead?.answers[label] ?? (used(label) ? null : ahead?.new) : null, label, items.length);
 }
 
 function guessed({ guess, confidence }) {
