@@ -4,11 +4,11 @@ docs/decisions/preconditioner.md and docs/decisions/compiled-kernel.md, as table
     POISE_DATA=folder python benchmarks/preconditioners.py      # everything: minutes
     python benchmarks/preconditioners.py --parts methods groups --graphs digits grid ring
 
-Every time is the median of five runs, the candidates taking turns. Graphs that need POISE_DATA are
-left out without it. Parts:
+Every time is the median of five runs (`--runs`), the candidates taking turns. Graphs that need
+POISE_DATA are left out without it. Parts:
 
     methods    steps and milliseconds of every preconditioner, and of the SciPy path
-    groups     the two-level preconditioner with 128, 256 and 400 groups
+    groups     the two-level preconditioner with at most 128, 256, 512 and 1,024 groups
     rule       Jacobi against two-level as the diagonal grows with tau
     accuracy   largest error of the scores by relative tolerance
     kernel     the product with W, compiled in several ways and by SciPy
@@ -30,6 +30,7 @@ from scipy import sparse
 
 import poise
 from poise.linalg import PreparedLaplacian, aggregates, choose_preconditioner, prepare, solve
+from poise.linalg.lanes import WIDTHS
 from poise.linalg.solve import is_stiff
 
 PARTS = ("methods", "groups", "rule", "accuracy", "kernel", "waiting")
@@ -112,15 +113,15 @@ class Problem:
 # Measuring and printing ---------------------------------------------------------------------------
 
 
-def race(runners: Sequence[Callable[[], Any]], runs: int = RUNS) -> list[tuple[Any, float]]:
+def race(runners: Sequence[Callable[[], Any]], runs: int = 0) -> list[tuple[Any, float]]:
     """Each one's result and median time in milliseconds.
 
     They take turns, so that whatever else the machine does slows all of them alike. The first round
     is not counted.
     """
     results = [run() for run in runners]
-    times = np.empty((runs, len(runners)))
-    for turn in range(runs):
+    times = np.empty((runs or RUNS, len(runners)))
+    for turn in range(len(times)):
         for position, run in enumerate(runners):
             before = time.perf_counter()
             run()
@@ -128,7 +129,7 @@ def race(runners: Sequence[Callable[[], Any]], runs: int = RUNS) -> list[tuple[A
     return list(zip(results, np.median(times, axis=0).tolist(), strict=True))
 
 
-def timed(run: Callable[[], Any], runs: int = RUNS) -> tuple[Any, float]:
+def timed(run: Callable[[], Any], runs: int = 0) -> tuple[Any, float]:
     return race([run], runs)[0]
 
 
@@ -220,7 +221,7 @@ def groups(graphs: dict[str, sparse.csr_array]) -> None:
         if name == "digits":
             continue  # 1,797 nodes make 56 groups, whatever is allowed
         problems = []
-        for aggregates.MAX_GROUPS in (128, 256, 400):
+        for aggregates.MAX_GROUPS in (128, 256, 512, 1024):
             problems.append(Problem(weights))
         aggregates.MAX_GROUPS = most
         gamma = problems[0].weighting(preconditioner="approx-chol", rtol=1e-10)
@@ -322,7 +323,7 @@ def kernel(graphs: dict[str, sparse.csr_array]) -> None:
     for name, weights in graphs.items():
         prepared = prepare(weights)
         columns = []
-        for n_columns in (1, 4, 8):
+        for n_columns in WIDTHS:
             X = np.random.default_rng(0).normal(size=(prepared.n, n_columns))
             runners = [product(prepared, *chosen, X) for chosen in variants.values()]
             runners.append(partial(prepared.product, X))
@@ -331,8 +332,8 @@ def kernel(graphs: dict[str, sparse.csr_array]) -> None:
         for title, times in zip([*variants, "SciPy"], zip(*columns, strict=True), strict=True):
             rows.append([name, title, *times])
     table(
-        "One product with L on 1, 4 and 8 columns, ms",
-        ("graph", "variant", "1", "4", "8"),
+        "One product with L by the number of columns, ms",
+        ("graph", "variant", *map(str, WIDTHS)),
         rows,
     )
 
@@ -421,11 +422,14 @@ def one_solve(name: str) -> None:
 
 
 def main() -> None:
+    global RUNS
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--graphs", nargs="+", choices=GRAPHS, default=GRAPHS)
+    parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--one-solve", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    RUNS = arguments.runs
     if arguments.one_solve:
         one_solve(arguments.one_solve)
         return

@@ -12,12 +12,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "poise"
 
 # What each layer may import, itself apart. `poise` is the package's front door (its __init__): the
 # public names, so whatever sits above them may use them as any user does.
-BASE = {"errors", "registry", "checks"}
+BASE = {"errors", "registry", "checks", "machine"}
 ENGINE = BASE | {"linalg", "graph", "models", "active"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "registry": {"errors"},
     "checks": {"errors"},
+    "machine": {"errors"},
     "linalg": BASE,
     "graph": BASE,
     "models": BASE | {"linalg", "graph"},
@@ -27,7 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     "theory": ENGINE | {"data", "poise"},
     "experiments": ENGINE | {"data", "poise", "theory"},
     "studio": ENGINE | {"data", "poise"},
-    "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio"},
+    "distributed": ENGINE | {"data", "poise", "studio"},
+    "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio", "distributed"},
     "__main__": {"cli"},
 }
 

@@ -8,6 +8,14 @@ import numpy as np
 from poise.errors import InputError
 
 
+def shown(value: Any) -> str:
+    """`value` as an error names it. Python does not write numbers of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} too long to write"
+
+
 def whole_number(value: Any, name: str, least: int) -> int:
     """`value` as an int of at least `least`, or an `InputError` that names it."""
     if (
@@ -15,7 +23,7 @@ def whole_number(value: Any, name: str, least: int) -> int:
         or not isinstance(value, int | np.integer)
         or value < least
     ):
-        raise InputError(f"{name} is {value!r}: it must be a whole number, at least {least}")
+        raise InputError(f"{name} is {shown(value)}: it must be a whole number, at least {least}")
     return int(value)
 
 
@@ -24,10 +32,18 @@ def real_number(value: Any, name: str, accepts: Callable[[float], bool], expecte
     if (
         isinstance(value, bool | np.bool_)
         or not isinstance(value, int | float | np.integer | np.floating)
-        or not accepts(float(value))
+        or not accepts(_as_float(value))
     ):
-        raise InputError(f"{name} is {value!r}: {expected}")
+        raise InputError(f"{name} is {shown(value)}: {expected}")
     return float(value)
+
+
+def _as_float(value: Any) -> float:
+    """A number as a float; infinite if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def decay(value: Any, name: str = "tau") -> float:

@@ -52,6 +52,10 @@ class RunError(PoiseError, RuntimeError):
     """Parts of an experiment failed; the message says which, and what was kept."""
 
 
+class MemoryShortError(PoiseError, MemoryError):
+    """Something would need more memory than is free; it was not begun."""
+
+
 class MissingExtraError(PoiseError, ImportError):
     """An optional dependency is not installed. Exit code 2 on the command line."""
 

@@ -247,21 +247,6 @@ class TestAuto:
         again = poise.Learner.from_json(graph, learner.to_json())
         assert learner.ask() == twin.ask() == again.ask()
 
-    def test_tight_solves_choose_the_same_questions(self):
-        """On more than 1,000 nodes the loose solves are in single precision."""
-
-        class Tight(Auto):
-            rtol = 1e-10
-
-        data = poise.load_dataset("digits")
-        graph = poise.knn_graph(data.X, k=10)
-        asked, _ = session(graph, data.classes, 60, anticipate=False)
-        same = 0
-        for m in range(1, 60):
-            known = {node: int(data.classes[node]) for node in asked[:m]}
-            same += poise.Learner(graph, known, acquisition=Tight()).ask() == asked[m]
-        assert same >= 58
-
     @pytest.mark.parametrize("anticipate", [True, False])
     def test_anticipating_changes_nothing(self, blobs, anticipate):
         graph, y = blobs

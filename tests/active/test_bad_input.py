@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poise
-from poise.errors import GraphError, InputError, PoolExhausted
+from poise.errors import GraphError, InputError, PoiseError, PoolExhausted
 
 SETTINGS = [{"acquisition": name} for name in poise.acquisitions]
 SETTINGS += [{"policy": name} for name in poise.policies]
@@ -239,3 +239,22 @@ def test_a_skipped_question_is_forgotten(blobs, settings):
     learner.skip(learner.ask())
     fresh = poise.Learner.from_json(graph, learner.to_json())
     assert learner.ask().tolist() == fresh.ask().tolist()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_of_thousands_of_digits(sign):
+    """Python does not write them, so an error that quotes one would be another error."""
+    huge = sign * 10**5000
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    graph = poise.knn_graph(X, k=4)
+    learner = poise.Learner(graph, {0: "a"})
+    for refused in (
+        lambda: poise.Learner(graph, {huge: "a"}),
+        lambda: learner.tell(huge, "b"),
+        lambda: learner.relabel(huge, "b"),
+        lambda: learner.skip(huge),
+        lambda: poise.knn_graph(X, k=huge),
+        lambda: poise.PWLL(tau=huge).fit([[0.0], [1.0]], [0, 1]),
+    ):
+        with pytest.raises(PoiseError, match="too long to write"):
+            refused()

@@ -60,7 +60,7 @@ def test_far_away_clusters_do_not_lose_close_pairs(backend):
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e-30, 1e30, 1e140])
-@pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf"])
+@pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf", "faiss-cells"])
 def test_units_do_not_matter(backend, scale):
     X = np.random.default_rng(2).normal(size=(300, 5))
     here = nearest_neighbours(X, 8, backend=backend)
@@ -70,7 +70,7 @@ def test_units_do_not_matter(backend, scale):
     np.testing.assert_allclose(there.distances[:, 0], here.distances[:, 0] * scale, rtol=1e-10)
 
 
-@pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf"])
+@pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf", "faiss-cells"])
 @pytest.mark.parametrize("copies", [2, 5, 40])
 def test_a_point_never_lists_itself_among_its_copies(backend, copies):
     X = np.repeat(np.random.default_rng(3).normal(size=(20, 4)), copies, axis=0)
@@ -80,7 +80,7 @@ def test_a_point_never_lists_itself_among_its_copies(backend, copies):
     assert (zeros == min(copies - 1, 10)).all()
 
 
-@pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf"])
+@pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf", "faiss-cells"])
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 4), (60, 59)])
 def test_as_many_neighbours_as_there_are(backend, n, k):
     X = np.random.default_rng(4).normal(size=(n, 3)).astype(np.float32)
@@ -239,9 +239,12 @@ def test_recall_on_the_mnist_embedding(poise_data):
         (70_000, 20, "euclidean", {}, "faiss-ivf"),
         (70_000, 20, "euclidean", {"exact": True}, "faiss-flat"),
         (70_000, 784, "cosine", {}, "faiss-ivf"),
-        (1_000_000, 32, "euclidean", {}, "faiss-ivf"),
+        (199_999, 32, "euclidean", {}, "faiss-ivf"),
+        (200_000, 32, "euclidean", {}, "faiss-cells"),
+        (1_000_000, 64, "cosine", {}, "faiss-cells"),
         (1_000_000, 32, "euclidean", {"exact": True}, "faiss-flat"),
-        (1_000_000, 32, "euclidean", {"queries": 10}, "brute"),
+        (100_000, 32, "euclidean", {"queries": 10}, "brute"),
+        (1_000_000, 32, "euclidean", {"queries": 10}, "faiss-flat"),
         (1_000_000, 32, "euclidean", {"queries": 1_000}, "faiss-flat"),
         (70_000, 20, "manhattan", {}, "brute"),
         (70_000, 20, "chebyshev", {}, "brute"),
@@ -266,7 +269,9 @@ def test_what_a_backend_cannot_do_is_refused():
         knn_graph(X, 3, metric="chebyshev", backend="kd-tree")
     with pytest.raises(InputError, match="cannot search sparse features"):
         knn_graph(sparse.csr_array(X), 3, backend="faiss-flat")
-    with pytest.raises(UnknownNameError, match="brute, faiss-flat, faiss-ivf, kd-tree"):
+    with pytest.raises(
+        UnknownNameError, match="brute, faiss-cells, faiss-flat, faiss-ivf, kd-tree"
+    ):
         knn_graph(X, 3, backend="annoy")
     with pytest.raises(InputError, match="expected 'auto', 'exact'"):
         as_backend(7)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from poise.errors import DataError, GraphError
 from poise.graph import Graph, epsilon_graph, kernels, knn_graph
+from poise.graph.arrays import write_arrays
 
 X = np.random.default_rng(0).normal(size=(80, 4)).astype(np.float32)
 
@@ -60,7 +61,7 @@ def test_the_file_holds_no_objects(tmp_path):
     knn_graph(X, 5, keep_neighbours=True, kernel=lambda t: np.exp(-t)).save(str(path))
     with np.load(path, allow_pickle=False) as file:
         assert all(file[name].dtype.kind in "fiuU" for name in file.files)
-        assert int(file["version"]) == 1
+        assert int(file["version"]) == 2
 
 
 def test_a_function_is_saved_by_name_only(tmp_path):
@@ -106,11 +107,11 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     graph.save(path)
     before = path.read_bytes()
 
-    def fail(file, **arrays):
+    def fail(file, array, **options):
         file.write(b"half of it")
         raise OSError("disk full")
 
-    monkeypatch.setattr(np, "savez", fail)
+    monkeypatch.setattr(np.lib.format, "write_array", fail)
     with pytest.raises(DataError, match="disk full"):
         knn_graph(X, 6).save(path)
     assert path.read_bytes() == before
@@ -183,6 +184,75 @@ def test_what_is_not_a_saved_graph_is_refused(content, words, tmp_path):
         Graph.load(path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def saved_arrays(path):
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def test_a_graph_is_mapped_and_not_read(tmp_path):
+    path = tmp_path / "graph.npz"
+    graph = knn_graph(X, 5, keep_neighbours=True)
+    graph.save(path)
+    loaded = Graph.load(path)
+    arrays = (loaded.weights.data, loaded.weights.indices, loaded.neighbours.distances)
+    for array in (*arrays, loaded.features):
+        assert array.ctypes.data % 64 == 0
+        assert not array.flags.owndata
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    np.testing.assert_array_equal(loaded.components, graph.components)
+    knn_graph(X, 6).save(path)  # the old arrays stay what they were
+    np.testing.assert_array_equal(loaded.weights.data, graph.weights.data)
+
+
+def test_features_may_come_from_elsewhere(tmp_path):
+    knn_graph(X, 5, keep_features=False).save(tmp_path / "graph.npz")
+    loaded = Graph.load(tmp_path / "graph.npz", features=X)
+    assert np.shares_memory(loaded.features, X)
+    with pytest.raises(GraphError, match="features have 70 rows"):
+        Graph.load(tmp_path / "graph.npz", features=X[:70])
+
+
+@pytest.mark.parametrize("place", [0.1, 0.3, 0.5, 0.7])
+def test_a_changed_byte_is_noticed(place, tmp_path):
+    path = tmp_path / "graph.npz"
+    knn_graph(X, 5, keep_neighbours=True).save(path)
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content))] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(GraphError, match=r"cannot be read.*build the graph again"):
+        Graph.load(path)
+
+
+def lopsided(W):
+    return W["weights.data"] * np.linspace(1, 2, W["weights.data"].size)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"weights.data": lopsided}, "not as a graph keeps them"),
+        ({"weights.data": lambda a: -a["weights.data"]}, "negative"),
+        ({"weights.data": lambda a: a["weights.data"] * 2}, "damaged"),
+        ({"weights.data": lambda a: a["weights.data"] * 0}, "not as a graph keeps them"),
+        ({"weights.indices": lambda a: a["weights.indices"] + 9}, "cannot be read"),
+        (
+            {"weights.indices": lambda a: a["weights.indices"][::-1]},
+            "not as a graph keeps|diagonal",
+        ),
+        ({"components": lambda a: a["components"][:-1]}, "components"),
+        ({"version": lambda a: np.array(3)}, "update poise"),
+    ],
+)
+def test_weights_that_are_none_are_refused_in_version_2(change, words, tmp_path):
+    path = tmp_path / "graph.npz"
+    knn_graph(X, 5).save(path)
+    arrays = saved_arrays(path)
+    write_arrays(path, arrays | {name: make(arrays) for name, make in change.items()})
+    with pytest.raises(GraphError, match=words):
+        Graph.load(path)
 
 
 def test_pickles_are_never_opened(tmp_path):

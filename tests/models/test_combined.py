@@ -203,3 +203,15 @@ class TestLearner:
     def test_unknown_predictor(self, linear):
         with pytest.raises(UnknownNameError, match="no predictor is called 'lr'"):
             poise.Learner(linear[0], predictor="lr")
+
+
+def test_a_few_rows_of_the_walk_are_those_of_the_whole(linear):
+    graph, y = linear
+    labels = told(graph, y, range(0, 300, 10))
+    values = np.random.default_rng(2).uniform(0.1, 1.0, size=(graph.n_nodes, 2))
+    nodes = np.array([7, 1203, 0, 999])
+    np.testing.assert_allclose(
+        averaged(graph, labels, values.copy(), nodes),
+        averaged(graph, labels, values.copy())[nodes],
+        rtol=1e-12,
+    )

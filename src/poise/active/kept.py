@@ -15,6 +15,7 @@ from poise.graph import Graph
 from poise.linalg.status import Floats
 from poise.models.calibration import Calibration
 from poise.models.harmonic import Columns, Problem, solve_problems
+from poise.models.labels import Label
 from poise.models.poisson_weights import SHIFT, poisson_weights
 from poise.models.result import ScoreResult
 
@@ -32,7 +33,8 @@ class Kept:
     solving : held while something is solved, and while questions are chosen
     solved : the newest solutions; read and changed by whoever holds `solving`
     memories : of the acquisition function
-    merged, predicted, calibrated, power : the newest of their kind, replaced as a whole
+    merged, predicted, calibrated, power : the newest of their kind, replaced as a whole; the last
+        one with the labels that it was found from
     """
 
     solving: Any = field(default_factory=threading.RLock)
@@ -41,7 +43,7 @@ class Kept:
     merged: tuple[State, Question, Beliefs] | None = None
     predicted: tuple[State, str, ScoreResult] | None = None
     calibrated: tuple[State, str, Calibration] | None = None
-    power: tuple[State, float] | None = None
+    power: tuple[dict[int, Label], float] | None = None
 
     def copy(self) -> "Kept":
         """The same for a learner that goes its own way: solutions are shared, results are not."""

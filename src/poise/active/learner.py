@@ -31,7 +31,7 @@ from poise.linalg.breakdown import named_breakdown
 from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
-from poise.models.combined import combine, held_out_combined, linear_power
+from poise.models.combined import MANY, combine, held_out_combined, linear_power
 from poise.models.components import reached
 from poise.models.harmonic import Columns, Model, Problem
 from poise.models.held_out import MOST, held_out_scores, spread_evenly
@@ -41,6 +41,8 @@ from poise.models.result import ScoreResult
 from poise.registry import known_name
 
 PREDICTORS = ("auto", "balanced", "pwll")
+#: Growth of the labels after which what changes slowly is found again on large graphs.
+RENEWAL = 1.25
 #: Decisions that are made in vain because answers came meanwhile, before answers have to wait.
 PATIENCE = 2
 
@@ -471,13 +473,29 @@ class Learner:
         return kept[2]
 
     def _linear_power(self, labels: Labels) -> float:
-        """How much the linear model of the features counts; found once for each state."""
+        """How much the linear model of the features counts; found once for each state.
+
+        On large graphs from the first labels alone, so many that it is found again whenever they
+        have grown by a quarter: it changes slowly, and each label is a column to solve for.
+        """
         state, kept = self._session.state, self._kept.power
-        if kept is None or kept[0] is not state:
-            chosen, held_out = self._held_out(labels)
-            found = linear_power(self.graph.features, labels, held_out, chosen)
-            kept = self._kept.power = state, found
+        n_used = len(labels) if self.graph.n_nodes <= MANY else last_renewal(len(labels))
+        used = {node: state.labels[node] for node in list(state.labels)[:n_used]}
+        if kept is None or kept[0] != used:
+            earlier = self if n_used == len(labels) else self._with_first(used)
+            chosen, held_out = earlier._held_out(earlier._labels())
+            features = self.graph.features
+            found = linear_power(features, earlier._labels(), held_out, chosen)
+            kept = self._kept.power = used, found
         return kept[1]
+
+    def _with_first(self, labels: dict[int, Label]) -> "Learner":
+        """A learner that knows no more than these of the labels; what is solved is shared."""
+        twin = self._twin(private=True)
+        twin._session = Session(
+            self.graph.n_nodes, labels, self.classes, anticipate=self.anticipate
+        )
+        return twin
 
     def _held_out(self, labels: Labels) -> tuple[Ints, Floats]:
         """Positions of some labels, and what PWLL says of each without it."""
@@ -573,9 +591,10 @@ class Learner:
         return Model(tau, self.shift, relative, getattr(self._chooser(), "rtol", None))
 
     def _predicting(self) -> Model:
-        return (
-            self._deciding(0) if self.predict_tau is None else Model(self.predict_tau, self.shift)
-        )
+        if self.predict_tau is None:
+            return self._deciding(0)
+        # As accurate as what decides, so that both share the solution of the Poisson equation.
+        return Model(self.predict_tau, self.shift, rtol=self._deciding(0).rtol)
 
     def _open_question(self) -> Question:
         state = self._session.state
@@ -663,3 +682,11 @@ class Learner:
             f"Learner({self.graph.n_nodes} nodes, {len(state.labels)} labelled in "
             f"{len(state.classes)} classes, {len(state.pending)} pending, {self.acquisition!r})"
         )
+
+
+def last_renewal(count: int) -> int:
+    """The largest of 1, 2, 3, ..., each at least `RENEWAL` times the one before, up to `count`."""
+    last = 0
+    while (following := max(last + 1, round(RENEWAL * last))) <= count:
+        last = following
+    return last

@@ -29,7 +29,7 @@ _together = {"pwll": Model(), "laplace": Model(shift=None)}
 #: Other models that can be solved as roughly as an accuracy needs.
 _takes_rtol = ("poisson", "wnll", "properly-weighted")
 
-#: Columns that are worth a solve when nobody waits for them: the packets of eight are full then.
+#: Columns that are worth a solve when nobody waits for them: the packets of columns are full then.
 ENOUGH = 96
 #: Relative residual of columns that only say which class is largest. Half the time, and at most 4
 #: of 70,000 predictions differ (docs/decisions/single-precision.md).
@@ -139,7 +139,7 @@ def simulate_many(
     unknown = np.flatnonzero(codes < 0)
     sessions = []
     for seed in _checked_seeds(seeds):
-        start = _initial_nodes(initial, codes, seed)
+        start = initial_nodes(initial, codes, seed)
         learner = Learner(
             graph,
             {int(i): classes[codes[i]] for i in start},
@@ -223,7 +223,10 @@ class _Work:
                 self.waiting.append(task)
         if self.waiting:
             nothing = np.empty((self.graph.n_nodes, 0))
-            self.weights |= {p: replace(columns, values=nothing) for p, columns in solved.items()}
+            self.weights |= {
+                replace(p, rtol=MEASURING_RTOL): replace(columns, values=nothing)
+                for p, columns in solved.items()
+            }
         if now or sum(task.n_columns for task in self.waiting) >= ENOUGH:
             self._measure_waiting()
         if self.steps and not self.waiting:
@@ -343,7 +346,8 @@ class _Recorder:
         )
 
 
-def _initial_nodes(initial: Initial, codes: Ints, seed: int) -> Ints:
+def initial_nodes(initial: Initial, codes: Ints, seed: int) -> Ints:
+    """The nodes that are labelled at the start; `codes` is -1 where the class is not known."""
     rng = np.random.default_rng(seed)
     if isinstance(initial, str):
         if initial != "one-per-class":

@@ -109,7 +109,7 @@ class KDTree(Backend):
 
 
 @dataclass(frozen=True, eq=False)
-class _Float32:
+class Float32Form:
     """Rows as faiss wants them: centred and scaled to the unit cube, where float32 is finest.
 
     With `axes` of shape (d, q), only their components along q directions.
@@ -118,14 +118,6 @@ class _Float32:
     centre: FloatArray
     scale: float
     axes: FloatArray | None = None
-
-    @classmethod
-    def of(cls, points: Any) -> "_Float32":
-        centre = points.mean(axis=0, dtype=np.float64)
-        above = float((points.max(axis=0) - centre).max())
-        below = float((centre - points.min(axis=0)).max())
-        largest = max(above, below)
-        return cls(centre, 1.0 / largest if largest > 0 else 1.0)
 
     def __call__(self, rows: Any) -> Any:
         width = rows.shape[1] if self.axes is None else self.axes.shape[1]
@@ -136,7 +128,7 @@ class _Float32:
             result[block] = centred if self.axes is None else centred @ self.axes
         return result
 
-    def reduced(self, points: Any, variance: float, seed: int) -> "_Float32":
+    def reduced(self, points: Any, variance: float, seed: int) -> "Float32Form":
         """With the principal directions that hold this share of the variance, if half will do."""
         n, d = points.shape
         if not REDUCED_ABOVE < d <= REDUCED_UP_TO:
@@ -149,6 +141,15 @@ class _Float32:
         return replace(self, axes=vectors[:, ::-1][:, :q].copy()) if 2 * q <= d else self
 
 
+def float32_form(points: Any) -> Float32Form:
+    """How to make these points what faiss wants."""
+    centre = points.mean(axis=0, dtype=np.float64)
+    above = float((points.max(axis=0) - centre).max())
+    below = float((centre - points.min(axis=0)).max())
+    largest = max(above, below)
+    return Float32Form(centre, 1.0 / largest if largest > 0 else 1.0)
+
+
 @backends.register("faiss-flat")
 @dataclass(frozen=True)
 class FaissFlat(Backend):
@@ -157,7 +158,7 @@ class FaissFlat(Backend):
     def prepare(self, points: Features, metric: str, seed: int) -> Searcher:
         import faiss
 
-        rescale = _Float32.of(points)
+        rescale = float32_form(points)
         index = faiss.IndexFlatL2(points.shape[1])
         index.add(rescale(points))
 
@@ -217,7 +218,7 @@ class FaissIVF(Backend):
         import faiss
 
         n = points.shape[0]
-        convert = _Float32.of(points).reduced(points, self.variance, seed)
+        convert = float32_form(points).reduced(points, self.variance, seed)
         small = convert(points)
         lists = max(1, min(int(self.lists_per_root * np.sqrt(n)), n // 16))
         index = faiss.IndexIVFFlat(faiss.IndexFlatL2(small.shape[1]), small.shape[1], lists)

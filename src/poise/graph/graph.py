@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from poise.errors import GraphError, NodeIndexError
+from poise.errors import GraphError
 from poise.graph.backend import Backend
 from poise.graph.components import ordered_components
 from poise.graph.construction import Construction
-from poise.graph.extend import extended, listed
+from poise.graph.extend import extended
 from poise.graph.features import Features, check_features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
 from poise.graph.neighbours import Neighbours, Spacing
 from poise.graph.new_points import place_points
+from poise.graph.order import reordered
 from poise.graph.placement import Placement
 from poise.graph.report import GraphReport, make_report
 from poise.graph.storage import read_graph, write_graph
@@ -57,8 +58,11 @@ class Graph:
     spacing: Spacing | None = None
 
     def __post_init__(self) -> None:
-        set_once = object.__setattr__  # the only place where a frozen graph is written
-        set_once(self, "weights", canonical_weights(self.weights))
+        object.__setattr__(self, "weights", canonical_weights(self.weights))
+        self._check_rest()
+
+    def _check_rest(self) -> None:
+        set_once = object.__setattr__  # here alone is a frozen graph written
         if self.features is not None:
             features = check_features(self.features, minimum=1, name="features")
             if features.shape[0] != self.n_nodes:
@@ -93,6 +97,20 @@ class Graph:
             With the reason, if `weights` are not such a matrix.
         """
         return cls(weights, features)
+
+    @classmethod
+    def _of_stored(cls, components: npt.NDArray[Any] | None, **parts: Any) -> Self:
+        """A graph whose weights were found to be canonical, with what is known of it."""
+        graph = object.__new__(cls)
+        for name in ("weights", "features", "neighbours", "construction", "spacing"):
+            object.__setattr__(graph, name, parts.get(name))
+        graph._check_rest()
+        if components is not None:
+            known = components.astype(np.int64)
+            if known.shape != (graph.n_nodes,) or known.min() != 0:
+                raise GraphError(f"the components do not belong to a graph of {known.size} nodes")
+            vars(graph)["components"] = _read_only(known)
+        return graph
 
     @property
     def n_nodes(self) -> int:
@@ -252,22 +270,9 @@ class Graph:
         GraphError
             If the graph was not made by `knn_graph` with ``keep_neighbours=True``.
         """
-        features, neighbours, _, _ = listed(self.features, self.neighbours, self.construction)
-        places = np.asarray(order, dtype=np.int64)
-        if not np.array_equal(np.sort(places), np.arange(self.n_nodes)):
-            raise NodeIndexError(
-                f"an order names every node once: expected {self.n_nodes} numbers from 0 to "
-                f"{self.n_nodes - 1}"
-            )
-        now = np.empty_like(places)
-        now[places] = np.arange(self.n_nodes)
-        indices, distances = now[neighbours.indices[places]], neighbours.distances[places]
-        by_distance = np.lexsort((indices, distances), axis=1)
-        lists = Neighbours(
-            np.take_along_axis(indices, by_distance, axis=1).astype(neighbours.indices.dtype),
-            np.take_along_axis(distances, by_distance, axis=1),
+        return self._with_lists(
+            *reordered(self.features, self.neighbours, self.construction, order)
         )
-        return self._with_lists(features[places], lists)
 
     def _with_lists(self, features: Features, neighbours: Neighbours) -> Self:
         """The graph made in the same way from other lists; this one if they are its own."""
@@ -293,11 +298,20 @@ class Graph:
             self.neighbours,
             self.construction,
             self.spacing,
+            self.components,
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, features: Any = None) -> Self:
         """Read a graph that `save` wrote. Safe on files from elsewhere: nothing in them is run.
+
+        Its arrays are mapped into memory: they stay in the file until they are used, and the file
+        may be replaced meanwhile but not written over.
+
+        Parameters
+        ----------
+        features : array-like or sparse, shape (n, d), optional
+            Instead of those in the file.
 
         Raises
         ------
@@ -305,7 +319,9 @@ class Graph:
             If there is no such file, or it is damaged, foreign or of a later version.
         """
         fingerprint, parts = read_graph(path)
-        graph = cls(**parts)
+        if features is not None:
+            parts["features"] = features
+        graph = cls._of_stored(**parts) if "components" in parts else cls(**parts)
         if graph.fingerprint != fingerprint:
             raise GraphError(
                 f"{Path(path).name} is damaged, its weights are not the ones that were saved: "

@@ -5,9 +5,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from poise.checks import shown
 from poise.errors import InputError
 from poise.graph.backend import Backend
 from poise.graph.construction import Construction
+from poise.graph.cost import check_cost, knn_cost
 from poise.graph.features import check_features, is_sparse
 from poise.graph.graph import Graph
 from poise.graph.kernel import Kernel, KernelLike, Symmetrise, as_kernel, label
@@ -69,6 +71,11 @@ def knn_graph(
     -------
     Graph
 
+    Raises
+    ------
+    MemoryShortError
+        If that needs more memory than is free, before it is begun.
+
     References
     ----------
     The kernel is that of section 5 of the paper; see also J. Calder et al., "Poisson learning",
@@ -81,6 +88,8 @@ def knn_graph(
     function = as_kernel(kernel)
     how = check_symmetrise(symmetrise, function)
     engine, engine_name = resolve_backend(backend, features, metric)
+    n, d = features.shape
+    check_cost(n, k, knn_cost(n, d if not is_sparse(features) else 0, k, engine_name))
     neighbours = nearest_neighbours(
         features, k, metric=metric, backend=engine, seed=seed, progress=progress
     )
@@ -97,13 +106,13 @@ def knn_graph(
 def check_k(k: Any, n: int) -> int:
     """`k` as an int with 1 <= k < n."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, int | np.integer):
-        raise InputError(f"k is {k!r}: expected a whole number of neighbours, e.g. k=20")
+        raise InputError(f"k is {shown(k)}: expected a whole number of neighbours, e.g. k=20")
     if k < 1:
-        raise InputError(f"k is {k}: expected at least 1 neighbour, e.g. k=20")
+        raise InputError(f"k is {shown(int(k))}: expected at least 1 neighbour, e.g. k=20")
     if k >= n:
         raise InputError(
-            f"k is {k} and there are {n} points: a point has at most {n - 1} others, so the "
-            f"largest k allowed is {n - 1}"
+            f"k is {shown(int(k))} and there are {n} points: a point has at most {n - 1} others, "
+            f"so the largest k allowed is {n - 1}"
         )
     return int(k)
 

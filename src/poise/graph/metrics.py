@@ -16,6 +16,9 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BLOCK = 2**17
 """Numbers held at a time while distances are computed: small enough for the processor's cache."""
 
+ROWS = 4096
+"""Rows converted at a time."""
+
 NOT_A_METRIC = {"precomputed", "haversine", "mahalanobis", "seuclidean", "nan_euclidean"}
 """scikit-learn's names that need something besides X, or that stand for missing values."""
 
@@ -54,8 +57,12 @@ def search_space(X: Features, metric: str) -> tuple[Features, str]:
         rows = np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(X.indptr))
         unit = (X.data / rows).astype(X.dtype)
         return sparse.csr_array((unit, X.indices, X.indptr), shape=X.shape), "euclidean"
-    lengths = np.sqrt(np.einsum("nd,nd->n", X, X, dtype=np.float64))[:, None]
-    return (X / np.where(lengths > 0, lengths, 1.0)).astype(X.dtype), "euclidean"
+    unit = np.empty(X.shape, dtype=X.dtype)
+    for start in range(0, X.shape[0], ROWS):  # float64 only in blocks
+        block = X[start : start + ROWS]
+        lengths = np.sqrt(np.einsum("nd,nd->n", block, block, dtype=np.float64))[:, None]
+        unit[start : start + ROWS] = block / np.where(lengths > 0, lengths, 1.0)
+    return unit, "euclidean"
 
 
 def scikit_learn_form(points: Features, metric: str) -> Callable[[Any], Any]:

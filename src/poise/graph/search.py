@@ -1,15 +1,17 @@
 """Nearest neighbours: which backend when, and lists that are the same on every run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend, backends
+from poise.graph.cells import CellSearcher
 from poise.graph.coinciding import LARGE, large_groups, next_in_group
 from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours
+from poise.graph.workers import blocks_in_parallel
 
 KD_TREE_DIMENSIONS = 10
 """Up to here the k-d tree beats comparing all pairs clearly."""
@@ -17,9 +19,16 @@ KD_TREE_DIMENSIONS = 10
 BRUTE_WORK = 2e9
 """Up to here scikit-learn takes a fraction of a second, and faiss need not be imported."""
 
+BRUTE_NUMBERS = 1e7
+"""Numbers up to which features may be copied to float64, which scikit-learn is given."""
+
 FLAT_WORK = 5e10
 """Up to here all pairs are compared: about a second on two cores (28,000 points in 64 dimensions).
 Beyond, the time of comparing all pairs would grow with the square of the number of points."""
+
+CELLS_FROM = 200_000
+"""From this many points, inverted lists have many small cells. Small cells are no slower below it,
+but the graphs of published experiments must stay as they are."""
 
 BLOCK = 16_384
 """Queries answered at a time: bounds the memory that a search takes beyond its result."""
@@ -40,10 +49,12 @@ def choose_backend(
     if d <= KD_TREE_DIMENSIONS:
         return "kd-tree"
     work = float(n if queries is None else queries) * n * max(d, 64)
-    if metric == "manhattan" or work <= BRUTE_WORK:
+    if metric == "manhattan" or (work <= BRUTE_WORK and n * d <= BRUTE_NUMBERS):
         return "brute"
     few = queries is not None and 20 * queries <= n  # not worth sorting all points into lists
-    return "faiss-flat" if exact or few or work <= FLAT_WORK else "faiss-ivf"
+    if exact or few or work <= FLAT_WORK:
+        return "faiss-flat"
+    return "faiss-cells" if n >= CELLS_FROM else "faiss-ivf"
 
 
 def resolve_backend(
@@ -137,22 +148,34 @@ def search_points(
     """
     backend.check(points, metric)
     searcher = backend.prepare(points, metric, seed)
-    exact: Searcher | None = None
     m = queries.shape[0]
     indices = np.empty((m, k), dtype=np.int32)
     distances = np.empty((m, k))
-    for start in range(0, m, BLOCK):
-        rows = np.arange(start, min(start + BLOCK, m))
-        block = slice(start, start + BLOCK)
-        selves = None if own is None else own[block]
-        indices[block], distances[block] = _nearest(searcher, queries[block], k, selves)
-        short = rows[~np.isfinite(distances[block, -1])]  # cells that held too few points
-        if short.size:
-            exact = exact or FaissFlat().prepare(points, metric, seed)
-            selves = None if own is None else own[short]
-            indices[short], distances[short] = _nearest(exact, queries[short], k, selves)
-        if progress:
-            progress(min(start + BLOCK, m), m)
+
+    def answer(rows: IntArray, searcher: Searcher = searcher) -> IntArray:
+        selves = None if own is None else own[rows]
+        indices[rows], distances[rows] = _nearest(searcher, queries[rows], k, selves)
+        return rows
+
+    order = np.arange(m)
+    each: Callable[..., Iterable[IntArray]] = map
+    if isinstance(searcher, CellSearcher):
+        each = blocks_in_parallel
+        if own is not None:
+            order = np.argsort(searcher.cell[own], kind="stable")  # cells stay in the cache
+    blocks = [order[start : start + BLOCK] for start in range(0, m, BLOCK)]
+    done = 0
+    for rows in each(answer, blocks):
+        done += rows.size
+        if progress and done < m:
+            progress(done, m)
+    short = np.flatnonzero(~np.isfinite(distances[:, -1]))  # cells that held too few points
+    if short.size:
+        exact = FaissFlat().prepare(points, metric, seed)
+        for start in range(0, short.size, BLOCK):
+            answer(short[start : start + BLOCK], exact)
+    if progress:
+        progress(m, m)
     return Neighbours(indices, distances)
 
 

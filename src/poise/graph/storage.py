@@ -2,7 +2,7 @@
 
 import json
 import os
-import uuid
+import struct
 import zlib
 from dataclasses import fields
 from pathlib import Path
@@ -10,17 +10,24 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
+import numpy.typing as npt
 from scipy import sparse
 
 from poise.errors import DataError, GraphError
+from poise.graph.arrays import read_arrays, write_arrays
 from poise.graph.construction import Construction
 from poise.graph.features import Features, is_sparse
 from poise.graph.kernel import kernels, registered_name
 from poise.graph.neighbours import Neighbours, Spacing
+from poise.graph.weights import already_canonical
 
 FORMAT = "poise-graph"
-VERSION = 1
+VERSION = 2
+"""From version 2 on the file is mapped into memory, and weights are as `Graph` keeps them."""
+UNREADABLE = (
+    OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error, struct.error
+)  # fmt: skip
+"""What reading a file raises that is damaged or something else."""
 
 
 def write_graph(
@@ -31,6 +38,7 @@ def write_graph(
     neighbours: Neighbours | None,
     construction: Construction | None,
     spacing: Spacing | None,
+    components: npt.NDArray[Any] | None = None,
 ) -> None:
     """Write the parts of a graph to `path`, whole or not at all.
 
@@ -49,20 +57,15 @@ def write_graph(
     for name, part in (("neighbours", neighbours), ("spacing", spacing)):
         if part is not None:
             arrays |= {f"{name}.{field.name}": getattr(part, field.name) for field in fields(part)}
+    if components is not None:
+        arrays["components"] = components.astype(np.int32)
     target = _target(path)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with temporary.open("xb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        write_arrays(target, arrays)
     except OSError as error:
         raise DataError(
             f"the graph cannot be saved as {str(path)!r}: {error.strerror or error}"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _target(path: Any) -> Path:
@@ -81,6 +84,8 @@ def _target(path: Any) -> Path:
 def read_graph(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """The fingerprint and the parts that `write_graph` wrote, as arguments of `Graph`.
 
+    From version 2 on there may be "components" too.
+
     Raises
     ------
     GraphError
@@ -88,16 +93,15 @@ def read_graph(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """
     name = Path(path).name
     try:
-        with Path(path).open("rb") as stream, NpzFile(stream, allow_pickle=False) as file:
-            if "format" not in file.files:
-                raise GraphError(f"{name} is not a graph that poise saved: use Graph.save")
-            arrays = {key: file[key] for key in file.files}
+        arrays = read_arrays(Path(path))
+        if "format" not in arrays:
+            raise GraphError(f"{name} is not a graph that poise saved: use Graph.save")
         return _parts(arrays, name)
     except FileNotFoundError:
         raise GraphError(f"there is no file {str(path)!r}: check the path") from None
     except GraphError:
         raise
-    except (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error) as error:
+    except UNREADABLE as error:
         reason = " ".join(str(error).split())
         raise GraphError(
             f"{name} cannot be read as a graph, it is damaged or not a graph ({reason}): build the "
@@ -125,6 +129,9 @@ def _parts(arrays: dict[str, Any], name: str) -> tuple[str, dict[str, Any]]:
         )
     if "spacing.nearest" in arrays:
         parts["spacing"] = Spacing(arrays["spacing.nearest"], arrays["spacing.scale"])
+    if version > 1:
+        parts["weights"] = already_canonical(parts["weights"])
+        parts["components"] = arrays.get("components")
     return str(arrays["fingerprint"]), parts
 
 

@@ -54,6 +54,24 @@ def canonical_weights(weights: Any) -> sparse.csr_array:
     return result
 
 
+def already_canonical(W: sparse.csr_array) -> sparse.csr_array:
+    """`W` itself, which is to be as `canonical_weights` returns it; refused if it is not.
+
+    For matrices of many entries that were stored: nothing is copied or sorted. Whether `W` is
+    symmetric is seen from its products with a random vector from both sides.
+    """
+    _check_values(W, "W.setdiag(0)")
+    x = np.random.default_rng(0).random(W.shape[0])
+    right, left = W @ x, W.T @ x
+    small = {W.indices.dtype, W.indptr.dtype} == {np.dtype(np.int32)}
+    sorted_once = small and W.data.dtype == np.float64 and W.has_canonical_format
+    if not sorted_once or not W.data.all() or not np.allclose(right, left, rtol=1e-9, atol=0):
+        raise GraphError("the weights are not as a graph keeps them: build the graph again")
+    for part in (W.data, W.indices, W.indptr):
+        part.flags.writeable = False
+    return W
+
+
 def knn_weights(
     neighbours: Neighbours, kernel: Kernel, scale: npt.NDArray[np.float64] | None = None
 ) -> sparse.csr_array:
@@ -76,7 +94,13 @@ def symmetrised(W: sparse.csr_array, how: Symmetrise) -> sparse.csr_array:
 
     "min" keeps an edge only where each end lists the other (the mutual graph).
     """
-    transposed = W.T.tocsr()
+    return combined(W, W.T.tocsr(), how)
+
+
+def combined(
+    W: sparse.csr_array, transposed: sparse.csr_array, how: Symmetrise
+) -> sparse.csr_array:
+    """Some rows of directed weights and the same rows of their transpose, made symmetric."""
     if how == "mean":
         result = W + transposed
         result.data *= 0.5

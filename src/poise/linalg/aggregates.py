@@ -1,52 +1,187 @@
-"""Groups of neighbouring nodes: the coarse space of the two-level preconditioner.
+"""Nested groups of neighbouring nodes: the order of the rows, and the coarse space.
 
 Jacobi-preconditioned CG is slow on a Laplacian because of the few smooth modes that distinguish
 clusters from each other. Functions that are constant on a few hundred connected groups of nodes
 capture those modes; solving the small system they span exactly, at every step, cuts the number of
-steps by a factor of two to three (docs/decisions/preconditioner.md).
+steps by a factor of two to four (docs/decisions/preconditioner.md).
+
+Pairs of strongly joined nodes become groups, pairs of strongly joined groups become larger ones,
+and so on. Rows in the order of that tree have most of their neighbours close by in memory.
 """
 
-import numpy as np
-import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse.csgraph import dijkstra
+from typing import NamedTuple
 
-#: Groups at most. More groups mean fewer steps, but a dense inverse of this size per operator.
+import numba
+import numpy as np
+from scipy import sparse
+
+from poise.linalg.status import Ints
+
+#: Groups at most, where no component needs one more. More groups mean fewer steps, but a dense
+#: inverse of this size per operator.
 MAX_GROUPS = 256
 #: A group of fewer nodes than this on average is not worth its share of the dense inverse.
 MIN_NODES_PER_GROUP = 32
+#: Rounds of pairing: more than any graph that fits in memory needs.
+MAX_ROUNDS = 64
+#: Passes over the nodes in a round, each between those that are still alone.
+PASSES = 6
+#: A round that leaves more than this share of the groups is slow (a star, say): the rest joins.
+SLOW = 0.75
+#: Odd numbers that mix the two ends of an edge to the arbitrary number that breaks ties.
+FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-def aggregate(
-    weights: sparse.csr_array, components: npt.NDArray[np.int64], seed: int = 0
-) -> npt.NDArray[np.int64]:
-    """Group of every node: the graph's Voronoi cells around random seeds, lengths 1/w.
+class Aggregates(NamedTuple):
+    """Groups of nodes, and an order in which every group is a contiguous range.
 
-    Seeds are dealt to the components in proportion to their sizes. Nodes of components too small
-    to receive one get -1: Jacobi alone solves those in a few steps.
+    Attributes
+    ----------
+    group : (n,) group numbers 0 .. m-1 in that order, or -1, which stands at its end
+    order : (n,) nodes, near ones close to each other
+    """
 
-    Returns
-    -------
-    (n,) array of group numbers 0 .. m-1, or -1. Every group lies within one component.
+    group: Ints
+    order: Ints
+
+
+def aggregate(weights: sparse.csr_array, components: Ints) -> Aggregates:
+    """Pair nodes, then pairs, until there are few enough groups; go on for the order alone.
+
+    Components that are too small for a group of their own get none: Jacobi solves those in a few
+    steps. Every group lies within one component.
     """
     n = weights.shape[0]
     wanted = min(MAX_GROUPS, n // MIN_NODES_PER_GROUP)
     sizes = np.bincount(components)
-    shares = np.round(wanted * sizes / n).astype(np.int64)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(n)
-    # Rank of each node within its component, in random order: the first `share` become seeds.
-    by_component = order[np.argsort(components[order], kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    rank = np.arange(n) - np.repeat(starts, sizes)
-    seeds = np.sort(by_component[rank < np.repeat(shares, sizes)])
-    groups = np.full(n, -1, dtype=np.int64)
-    if len(seeds) == 0:
-        return groups
-    # Weights may be as small as the smallest float; a length must stay finite to be a length.
-    length = 1.0 / np.maximum(weights.data, 1e-150)
-    lengths = sparse.csr_array((length, weights.indices, weights.indptr), weights.shape)
-    _, _, source = dijkstra(lengths, indices=seeds, min_only=True, return_predecessors=True)
-    reached = source >= 0
-    groups[reached] = np.searchsorted(seeds, source[reached])
-    return groups
+    large = (2 * wanted * sizes >= n)[components] if wanted else np.zeros(n, dtype=bool)
+    parents: list[Ints] = []
+    group = np.arange(n)
+    chosen = np.full(n, -1, dtype=np.int64)
+    matrix = weights
+    for _ in range(MAX_ROUNDS):
+        found = chosen.max(initial=-1) >= 0
+        if not found and np.count_nonzero(np.bincount(group[large])) <= wanted:
+            chosen[large] = group[large]
+        if matrix.nnz == 0:
+            break
+        parent = _pairs(matrix.indptr, matrix.indices, matrix.data, False)
+        if parent.max() + 1 > SLOW * len(parent):
+            parent = _pairs(matrix.indptr, matrix.indices, matrix.data, True)
+        parents.append(parent)
+        group = parent[group]
+        matrix = _contract(matrix, parent)
+    if chosen.max(initial=-1) < 0:  # one group for each large component, and still too many
+        chosen[large] = group[large]
+    # From the top of the tree down: children stand where their parents do.
+    rank = np.arange(matrix.shape[0])
+    for parent in reversed(parents):
+        order = np.argsort(rank[parent], kind="stable")
+        rank = np.empty(len(parent), dtype=np.int64)
+        rank[order] = np.arange(len(parent))
+    order = np.argsort(rank)
+    order = order[np.argsort(~large[order], kind="stable")]
+    # Number the groups as they come.
+    in_order = chosen[order[large[order]]]
+    starts = np.concatenate([[True], in_order[1:] != in_order[:-1]])[: len(in_order)]
+    numbers = np.full(n, -1, dtype=np.int64)
+    numbers[order[: len(in_order)]] = np.cumsum(starts) - 1
+    return Aggregates(numbers, order)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _pairs(indptr, indices, data, join):  # type: ignore[no-untyped-def]
+    """(n,) pair of each node: two nodes that are each other's strongest free neighbour.
+
+    Strengths are in units of both degrees, ``w_ij / sqrt(d_i d_j)``; ties are broken by an
+    arbitrary number of the edge. What is left after `PASSES` stays alone or, with `join`, goes to
+    the strongest neighbour.
+    """
+    n = len(indptr) - 1
+    scale = np.zeros(n)
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            scale[i] += data[e]
+        scale[i] = 1.0 / np.sqrt(scale[i]) if scale[i] > 0.0 else 0.0
+    pair = np.full(n, -1, dtype=np.int64)
+    best = np.full(n, -1, dtype=np.int64)
+    count = 0
+    for _ in range(PASSES):
+        before = count
+        for i in range(n):
+            if pair[i] >= 0 or (best[i] >= 0 and pair[best[i]] < 0):
+                continue
+            best[i] = -1
+            strongest, lot = np.float32(0.0), np.uint64(0)
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if pair[j] >= 0 or j == i:
+                    continue
+                strength = np.float32(data[e] * scale[i] * scale[j])
+                if strength < strongest:
+                    continue
+                number = np.uint64(min(i, j)) * FIRST + np.uint64(max(i, j)) * SECOND
+                if strength > strongest or number >= lot:
+                    best[i], strongest, lot = j, strength, number
+        for i in range(n):
+            j = best[i]
+            if pair[i] < 0 and j >= 0 and pair[j] < 0 and best[j] == i:
+                pair[i] = pair[j] = count
+                count += 1
+        if count == before:
+            break
+    paired = count
+    for i in range(n):
+        if pair[i] >= 0:
+            continue
+        into, strongest = -1, np.float32(0.0)
+        if join:
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                strength = np.float32(data[e] * scale[i] * scale[j])
+                if 0 <= pair[j] < paired and strength > strongest:
+                    into, strongest = j, strength
+        if into >= 0:
+            pair[i] = pair[into]
+        else:
+            pair[i] = count
+            count += 1
+    return pair
+
+
+def _contract(weights: sparse.csr_array, parent: Ints) -> sparse.csr_array:
+    """Weights between the groups: those between their members, added up."""
+    m = int(parent.max()) + 1
+    children = np.argsort(parent, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(parent, minlength=m))])
+    indptr, indices, data = _sums(
+        weights.indptr, weights.indices, weights.data, parent, children, starts
+    )
+    return sparse.csr_array((data, indices, indptr), shape=(m, m))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _sums(indptr, indices, data, parent, children, starts):  # type: ignore[no-untyped-def]
+    m = len(starts) - 1
+    place = np.full(m, -1, dtype=np.int64)
+    pointers = np.zeros(m + 1, dtype=np.int64)
+    columns = np.empty(len(indices), dtype=np.int32)
+    sums = np.empty(len(indices), dtype=np.float64)
+    used = 0
+    for g in range(m):
+        first = used
+        for c in range(starts[g], starts[g + 1]):
+            i = children[c]
+            for e in range(indptr[i], indptr[i + 1]):
+                h = parent[indices[e]]
+                if h == g:
+                    continue
+                if place[h] < first:
+                    place[h] = used
+                    columns[used] = h
+                    sums[used] = data[e]
+                    used += 1
+                else:
+                    sums[place[h]] += data[e]
+        pointers[g + 1] = used
+    return pointers, columns[:used].copy(), sums[:used].copy()

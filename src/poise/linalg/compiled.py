@@ -1,10 +1,10 @@
 """Preconditioned conjugate gradients on many columns at once, compiled.
 
-One pass over the weights serves eight columns; every column has its own operator ``L + diag(q)``
-on its own free nodes, its own step lengths and its own end. This is not a block Krylov method: the
-operators differ, only the memory traffic is shared.
+One pass over the weights serves up to twelve columns; every column has its own operator
+``L + diag(q)`` on its own free nodes, its own step lengths and its own end. This is not a block
+Krylov method: the operators differ, only the memory traffic is shared.
 
-Eight columns are a packet: (n, 8) arrays whose rows are handled as one (`lanes.py`). A packet may
+Twelve columns are a packet: (n, 12) arrays whose rows are handled as one (`lanes.py`). A packet may
 be narrower, and is filled up with empty columns.
 
 Arithmetic is strict IEEE in a fixed order (no fast-math, sums by row range, ranges in order), so a
@@ -12,7 +12,6 @@ column's bits depend neither on the other columns nor on the number of threads.
 """
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poise.linalg.status import Floats, Ints
+from poise.linalg.turns import Turns
 
 # GNU OpenMP lets idle threads spin for milliseconds, and when another program wants the core the
 # spinning thread is the one put to sleep while the others wait for it: on two busy cores a solve
@@ -47,8 +47,9 @@ SERIAL_WORK = 400_000
 PACKET = max(WIDTHS)
 #: Rows of the coarse inverse that one thread takes at a time.
 COARSE_BLOCK = 64
-#: The work-queue threading layer of numba may not be entered by two threads at once.
-_one_at_a_time = threading.Lock()
+#: The work-queue threading layer of numba may not be entered by two threads at once. They take
+#: turns, packet by packet, so that a short solve need not wait for the end of a long one.
+_turns = Turns()
 
 
 class Layout(NamedTuple):
@@ -241,26 +242,36 @@ def _iterate(  # type: ignore[no-untyped-def]
 
 
 @_parallel
-def _pack(rows, which, order, packet):  # type: ignore[no-untyped-def]
-    """``packet[i, j] = rows[which[j], order[i]]``: columns of the graph's order as lanes."""
+def _lay_out(diagonal, inverse, operator, order, D, D_inverse, X, P, Q):  # type: ignore[no-untyped-def]
+    """Each column's diagonals in the solver's order; `X`, `P` and `Q` become zero."""
     for i in prange(len(order)):
+        node = order[i]
+        for j in range(len(operator)):
+            D[i, j] = diagonal[operator[j], node]
+            D_inverse[i, j] = inverse[operator[j], node]
+            X[i, j] = P[i, j] = Q[i, j] = 0.0
+        for j in range(len(operator), D.shape[1]):
+            D[i, j] = D_inverse[i, j] = X[i, j] = P[i, j] = Q[i, j] = 0.0
+
+
+@_parallel
+def _pack(rows, which, inverse, operator, position, packet):  # type: ignore[no-untyped-def]
+    """``packet[position[i], j] = rows[which[j], i]`` on the free nodes, 0 elsewhere."""
+    for i in prange(len(position)):
+        p = position[i]
         for j in range(len(which)):
-            packet[i, j] = rows[which[j], order[i]]
+            packet[p, j] = inverse[operator[j], i]  # in the packet's precision
+            packet[p, j] = rows[which[j], i] if packet[p, j] > 0.0 else 0.0
+        for j in range(len(which), packet.shape[1]):
+            packet[p, j] = 0.0
 
 
 @_parallel
-def _mask(inverse, B, zero):  # type: ignore[no-untyped-def]
-    """Set `B` to 0 on nodes that are not free."""
-    for i in prange(len(B)):
-        store(B, i, where_positive(load(inverse, i, zero), load(B, i, zero), zero))
-
-
-@_parallel
-def _sweep(inverse, B, Q, X, zero):  # type: ignore[no-untyped-def]
-    """``X += (B - Q) / diagonal``."""
+def _sweep(inverse, R, X, zero):  # type: ignore[no-untyped-def]
+    """``X += R / diagonal``."""
     for i in prange(len(X)):
-        r = subtract(load(B, i, zero), load(Q, i, zero))
-        store(X, i, add(load(X, i, zero), multiply(load(inverse, i, zero), r)))
+        z = multiply(load(inverse, i, zero), load(R, i, zero))
+        store(X, i, add(load(X, i, zero), z))
 
 
 @_parallel
@@ -269,6 +280,28 @@ def _unpack(packet, position, rows):  # type: ignore[no-untyped-def]
     for i in prange(len(position)):
         for j in range(len(rows)):
             rows[j, i] = packet[position[i], j]
+
+
+class _Room:
+    """Memory for the six arrays of a packet, kept for the next one; used during a turn only.
+
+    Memory that is new to a program is slow at first: at a million nodes it took a fifth of a solve.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, dtype=np.uint8)
+
+    def arrays(self, n: int, width: int, kind: Any) -> Floats:
+        """(6, n, width) numbers of any value."""
+        size = 6 * n * width * np.dtype(kind).itemsize
+        if self._bytes.size < size:
+            self._bytes = np.empty(0, dtype=np.uint8)  # the old ones go first
+            self._bytes = np.empty(size, dtype=np.uint8)
+        arrays: Floats = self._bytes[:size].view(kind).reshape(6, n, width)
+        return arrays
+
+
+_room = _Room()
 
 
 def _busy(threads: int) -> bool:
@@ -315,38 +348,31 @@ def iterate(
     n_columns, n = B.shape
     kind = layout.data.dtype.type
     coarse_inverse = coarse_inverse.astype(kind, copy=False)
-    value = np.empty_like(B)
+    value = np.empty(B.shape)
     status, steps = np.empty((2, n_columns), dtype=np.int64)
     residual = np.empty(n_columns)
     matrix = (layout.indptr, layout.indices, layout.data, layout.ranges)
     cold = not X.any()
-    arrays: list[Floats] = []
-    with _one_at_a_time, _straight_line_vectorised():
-        threads = numba.get_num_threads()
-        work = (len(layout.data) + 8 * n) * min(n_columns, PACKET)
-        numba.set_num_threads(1 if work < SERIAL_WORK or _busy(threads) else threads)
-        try:
-            for first in range(0, n_columns, PACKET):
-                columns = np.arange(first, min(first + PACKET, n_columns))
-                k = operator[columns]
-                width = next(w for w in WIDTHS if w >= len(columns))
-                zero = (kind(0.0),) * width
-                if not arrays or arrays[0].shape[1] != width:
-                    arrays = list(np.zeros((7, n, width), dtype=kind))
-                D, D_inverse, b, x, r, P, Q = arrays
-                _pack(diagonal, k, layout.order, D)
-                _pack(inverse, k, layout.order, D_inverse)
-                _pack(B, columns, layout.order, b)
-                x[:] = P[:] = Q[:] = 0.0  # nothing is left of the packet before
+    threads = numba.get_num_threads()
+    work = (len(layout.data) + 8 * n) * min(n_columns, PACKET)
+    numba.set_num_threads(1 if work < SERIAL_WORK or _busy(threads) else threads)
+    try:
+        for first in range(0, n_columns, PACKET):
+            columns = np.arange(first, min(first + PACKET, n_columns))
+            k = operator[columns]
+            width = next(w for w in WIDTHS if w >= len(columns))
+            zero = (kind(0.0),) * width
+            with _turns, _straight_line_vectorised():
+                D, D_inverse, x, r, P, Q = _room.arrays(n, width, kind)
+                _lay_out(diagonal, inverse, k, layout.order, D, D_inverse, x, P, Q)
+                _pack(B, columns, inverse, k, layout.position, r)
                 sums = np.empty((3, len(layout.ranges) - 1, width), dtype=kind)
-                _mask(D_inverse, b, zero)
                 still = np.zeros((1, width), dtype=kind)
-                _step(layout.ranges, D_inverse, still, Q, b, *sums, zero)
+                _step(layout.ranges, D_inverse, still, Q, r, *sums, zero)
                 scale = np.sqrt(sums[0].sum(axis=0, dtype=np.float64))
-                r[:] = b
                 if not cold:
-                    _pack(X, columns % len(X), layout.order, x)
-                    x *= (D_inverse > 0) & (scale > 0)  # a zero column needs no other start
+                    _pack(X, columns % len(X), inverse, k, layout.position, x)
+                    x *= scale > 0  # a zero column needs no other start
                     _product(*matrix, D, D_inverse, x, Q, sums[0], zero)
                     r -= Q
                 scale = scale[: len(columns)]
@@ -366,9 +392,8 @@ def iterate(
                 )
                 residual[columns] = norm / np.where(scale > 0, scale, 1.0)
                 if sweep:
-                    _product(*matrix, D, D_inverse, x, Q, sums[0], zero)
-                    _sweep(D_inverse, b, Q, x, zero)
+                    _sweep(D_inverse, r, x, zero)
                 _unpack(x, layout.position, value[first : first + PACKET])
-        finally:
-            numba.set_num_threads(threads)
+    finally:
+        numba.set_num_threads(threads)
     return value, status, steps, residual

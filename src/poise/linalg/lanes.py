@@ -1,7 +1,7 @@
 """Arithmetic on a few numbers at once, for compiled code: one lane per column of a solve.
 
 Numbers that stand next to each other in a row of an (n, width) array are carried as a tuple.
-The compiler turns tuples into vector registers, so eight columns cost little more than one, and
+The compiler turns tuples into vector registers, so twelve columns cost little more than one, and
 every lane keeps its own order of operations: strict IEEE, whatever the other lanes hold.
 
 The width is part of the type of a tuple. Each function below is therefore written once for every
@@ -14,8 +14,10 @@ from typing import Any
 
 from numba.extending import overload
 
-#: Numbers of lanes there is code for; four doubles or eight singles fill a register of today.
-WIDTHS = (1, 4, 8)
+#: Numbers of lanes there is code for; four doubles or eight singles fill a register of today. Rows
+#: of neighbours are gathered from all over memory, so that a wide packet costs little more than a
+#: narrow one: twelve lanes carry the columns of ten classes (docs/decisions/compiled-kernel.md).
+WIDTHS = (1, 4, 8, 12)
 
 
 def load(A: Any, i: Any, lanes: Any) -> Any:

@@ -1,8 +1,8 @@
 """Everything about a Laplacian that is computed once and used by every solve.
 
-Prepare once, solve many: nodes are reordered so that each group of the coarse space is a
-contiguous range of rows, which makes neighbours meet in the cache, and lets a thread own a range,
-so that sums come out the same whatever the number of threads or columns.
+Prepare once, solve many: nodes are reordered so that neighbours meet in the cache, and that each
+group of the coarse space is a contiguous range of rows. A thread owns a range, so that sums come
+out the same whatever the number of threads or columns.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from poise.linalg.aggregates import aggregate
 from poise.linalg.status import Floats, Ints
 
 #: Rows per range where there is no coarse group.
@@ -115,9 +114,10 @@ def prepare(
         components = connected_components(weights, directed=False)[1].astype(np.int64)
     components = np.asarray(components, dtype=np.int64)
     n = weights.shape[0]
-    group = aggregate(weights, components)
+    from poise.linalg.aggregates import aggregate  # numba: not imported with the package
+
+    group, order = aggregate(weights, components)
     n_groups = int(group.max(initial=-1)) + 1
-    order = np.argsort(np.where(group < 0, n_groups, group), kind="stable")
     position = np.empty(n, dtype=np.int64)
     position[order] = np.arange(n)
     grouped = np.bincount(group[group >= 0], minlength=n_groups)

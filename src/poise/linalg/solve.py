@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from poise.errors import InputError
 from poise.linalg import reference
+from poise.linalg.arguments import as_rows, operator_of_columns
 from poise.linalg.breakdown import named_breakdown
 from poise.linalg.kernel import centre, check_kernel, kernel_of
 from poise.linalg.preconditioners import (
@@ -73,9 +74,9 @@ def solve(
     rtol : float, optional
         A column ends when the norm of its residual, divided by the operator's diagonal, is at most
         `rtol` times that of its right-hand side. The division puts both into units of the solution.
-        By default `RTOL`, or `RTOL_SMALL` up to `SMALL` nodes. From `RTOL_SINGLE` on, and
-        beyond `SMALL` nodes, the compiled backend works in single precision, and again in double
-        for columns that break down there.
+        By default `RTOL`; up to `SMALL` nodes `RTOL_SMALL`, whatever is asked for. From
+        `RTOL_SINGLE` on, and beyond `SMALL` nodes, the compiled backend works in single precision,
+        and again in double for columns that break down there.
     singular : bool
         Declares that on components where every node is free and `q` is zero the operator's kernel
         is the constants. The right-hand side must sum to zero there, and so will the solution.
@@ -93,13 +94,13 @@ def solve(
     flat = np.ndim(rhs) == 1
     n = prepared.n
     # From here on columns are rows, (J, n) and (K, n): contiguous, as the kernel wants them.
-    B = _rows(rhs, n, "rhs")
-    Q = _rows(0.0 if diagonals is None else diagonals, n, "diagonals")
-    F = _rows(True if free is None else free, n, "free") > 0
+    B = as_rows(rhs, n, "rhs")
+    Q = as_rows(0.0 if diagonals is None else diagonals, n, "diagonals")
+    F = as_rows(True if free is None else free, n, "free") > 0
     n_operators = max(len(Q), len(F))
     Q, F = np.broadcast_to(Q, (n_operators, n)), np.broadcast_to(F, (n_operators, n))
-    which = _operator_of_columns(operator, len(B), n_operators)
-    X = _rows(0.0 if start is None else start, n, "start")
+    which = operator_of_columns(operator, len(B), n_operators)
+    X = as_rows(0.0 if start is None else start, n, "start")
     if len(X) not in (1, len(B)):
         raise InputError(f"start has {len(X)} columns for {len(B)} of rhs: give one, or one each")
     _known("preconditioner", preconditioner, Preconditioner)
@@ -110,10 +111,9 @@ def solve(
         raise InputError("diagonals have NaN or infinite entries: they must be finite")
     if not np.all(np.isfinite(X)):
         raise InputError("start has NaN or infinite entries: it must be finite")
-    if rtol is None:
-        rtol = RTOL if n > SMALL else RTOL_SMALL
-    if not rtol > 0:
+    if rtol is not None and not rtol > 0:
         raise InputError(f"rtol is {rtol}: a relative tolerance must be positive")
+    rtol = min(rtol or RTOL_SMALL, RTOL_SMALL) if n <= SMALL else rtol or RTOL
     kernel = kernel_of(prepared, Q, F)
     diagonal = prepared.degrees + Q
     if np.any(F & ~kernel & (diagonal <= 0)):
@@ -131,20 +131,24 @@ def solve(
         operators = np.flatnonzero([name == kind for name in chosen])
         columns = np.flatnonzero(np.isin(which, operators))
         run = _compiled if backend == "compiled" and kind != "approx-chol" else _reference
-        value[columns], status[columns], steps[columns], residual[columns] = run(
+        found, status[columns], steps[columns], residual[columns] = run(
             prepared,
             kind,
-            Q[operators],
-            F[operators],
-            kernel[operators],
-            inverse[operators],
+            _rows_of(Q, operators),
+            _rows_of(F, operators),
+            _rows_of(kernel, operators),
+            _rows_of(inverse, operators),
             np.searchsorted(operators, which[columns]),
-            B[columns],
-            X[columns] if len(X) > 1 else X,
+            _rows_of(B, columns),
+            _rows_of(X, columns) if len(X) > 1 else X,
             rtol,
             max_steps,
             sweep,
         )
+        if len(columns) == len(B):
+            value = found
+        else:
+            value[columns] = found
     centre(prepared, value, kernel[which])
     return Solution(value[0] if flat else value.T, status, steps, residual)
 
@@ -207,7 +211,7 @@ def _compiled(
             which[columns],
             coarse,
             np.arange(len(Q)) % len(coarse),
-            B[columns],
+            _rows_of(B, columns),
             start,
             rtol,
             max_steps,
@@ -260,29 +264,9 @@ def _reference(
     return Y.T, status, steps, norm / np.where(scale > 0, scale, 1.0)
 
 
-def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
-    """(n,) or (n, J) as contiguous (J, n)."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 0:
-        return np.full((1, n), array)
-    if array.ndim not in (1, 2) or len(array) != n:
-        raise InputError(f"{name} has shape {np.shape(values)}: expected ({n},) or ({n}, columns)")
-    return np.ascontiguousarray(np.atleast_2d(array.T))
-
-
-def _operator_of_columns(operator: npt.ArrayLike | None, n_columns: int, n_operators: int) -> Ints:
-    if operator is None:
-        if n_operators not in (1, n_columns):
-            raise InputError(
-                f"{n_operators} operators for {n_columns} columns: say which with operator="
-            )
-        return np.arange(n_columns) if n_operators > 1 else np.zeros(n_columns, dtype=np.int64)
-    which = np.asarray(operator, dtype=np.int64)
-    if which.shape != (n_columns,) or which.min() < 0 or which.max() >= n_operators:
-        raise InputError(
-            f"operator must hold {n_columns} numbers from 0 to {n_operators - 1}, got {operator!r}"
-        )
-    return which
+def _rows_of(array: Any, numbers: Ints) -> Any:
+    """Some rows, in ascending order; without a copy if these are all of them."""
+    return array if len(numbers) == len(array) else array[numbers]
 
 
 def _known(name: str, value: str, allowed: object) -> None:

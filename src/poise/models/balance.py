@@ -27,7 +27,11 @@ def balance_factors(scores: Floats) -> Floats:
     X. Zhu, Z. Ghahramani and J. Lafferty, "Semi-supervised learning using Gaussian fields and
     harmonic functions", 2003: class mass normalisation, which takes all of the difference away.
     """
-    mass = scores.mean(axis=0) if len(scores) else np.zeros(scores.shape[1])
+    return factors_of_mass(scores.mean(axis=0) if len(scores) else np.zeros(scores.shape[1]))
+
+
+def factors_of_mass(mass: Floats) -> Floats:
+    """(C,) the factors of classes whose scores have these means."""
     largest = mass.max(initial=0.0)
     seen = mass > 0
     return np.where(seen, (np.where(seen, mass, 1.0) / (largest or 1.0)) ** -POWER, 0.0)

@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from poise.graph import Graph
 from poise.graph.features import is_sparse
 from poise.linalg.status import Floats, Ints
 from poise.models.balance import balance_factors, balanced
-from poise.models.components import reached
+from poise.models.components import laplacian, reached
 from poise.models.harmonic import Model, solve_problems
 from poise.models.held_out import MOST, dealt, spread_evenly
 from poise.models.labels import Labels
@@ -37,6 +36,8 @@ DOUBT = 1e-3
 FOLDS = 10
 #: Relative residual of solves of which only a calibration is made.
 RTOL = 1e-5
+#: Nodes beyond which passes over all of them are compiled, which takes a second once.
+MANY = 100_000
 #: Points whose classes are computed at once: memory stays small beside the features.
 ROWS = 16_384
 #: Points that the mean of the features is taken over: more do not change it.
@@ -62,17 +63,39 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> S
     alone : what PWLL says with these labels, `balanced`
     power : see `linear_power`
     """
-    doubt = DOUBT * (labels.counts > 0)
-    values = averaged(graph, labels, alone.probabilities * (labels.counts > 0) + doubt)
-    linear = None
-    if power > 0:
-        linear = linear_probabilities(graph.features, labels, equal_classes=True)
-    if linear is not None:
-        values = (values + doubt) * (linear * balance_factors(linear)) ** power
-        values **= 1 / (1 + power)
-        values /= values.sum(axis=1, keepdims=True)
-        values[labels.nodes] = labels.one_hot
+    values = _multiplied(graph, labels, alone.probabilities, power)
+    values[labels.nodes] = labels.one_hot
     return replace(alone, scores=values)
+
+
+def _multiplied(
+    graph: Graph, labels: Labels, near: Floats, power: float, nodes: Ints | None = None
+) -> Floats:
+    """The rows of `combine`'s scores for some nodes, none of them labelled, or for all.
+
+    For some of them the linear model looks at these and at a sample, which balances its classes.
+    """
+    doubt = DOUBT * (labels.counts > 0)
+    values = averaged(graph, labels, near * (labels.counts > 0) + doubt, nodes)
+    if power == 0:
+        return values
+    if nodes is None:
+        linear = linear_probabilities(graph.features, labels, equal_classes=True)
+        typical = linear
+    else:
+        seen = np.concatenate([nodes, spread_evenly(graph.n_nodes, SAMPLE)])
+        linear = linear_probabilities(graph.features, labels, seen, equal_classes=True)
+        typical = linear if linear is None else linear[len(nodes) :]
+    if linear is None or typical is None:
+        return values
+    linear, factors = linear[: len(values)], balance_factors(typical)
+    if len(values) > MANY:
+        from poise.models.rows import geometric_mean
+
+        return np.asarray(geometric_mean(values, linear, factors, doubt, power))
+    values = (values + doubt) * (linear * factors) ** power
+    values **= 1 / (1 + power)
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
 
 
 def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) -> float:
@@ -123,17 +146,33 @@ def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) 
     return float(posterior @ powers / posterior.sum())
 
 
-def averaged(graph: Graph, labels: Labels, values: Floats) -> Floats:
-    """Rows of `values` as shares, averaged over `STEPS` steps of the walk between the labels."""
+def averaged(graph: Graph, labels: Labels, values: Floats, nodes: Ints | None = None) -> Floats:
+    """Rows of `values` as shares, averaged over `STEPS` steps of the walk between the labels.
+
+    Parameters
+    ----------
+    nodes : (s,) whose rows are returned; all by default
+    """
     values = values / values.sum(axis=1, keepdims=True)
-    degrees = graph.degrees
-    alone = degrees == 0
-    scale = sparse.diags_array(1.0 / np.where(alone, 1.0, degrees))
-    for step in range(STEPS + 1):
+    if nodes is None and graph.n_nodes > MANY:
+        from poise.models.rows import walk
+
+        return walk(laplacian(graph), values, labels.nodes, labels.one_hot, STEPS)
+    # What each step must reach, from the last one back: a few nodes have few neighbours.
+    reached = [np.arange(graph.n_nodes) if nodes is None else nodes]
+    while nodes is not None and len(reached) < STEPS:
+        reached.append(np.unique(graph.weights[reached[-1]].indices))
+    for step in range(STEPS):
         values[labels.nodes] = labels.one_hot
-        if step < STEPS:
-            values = np.where(alone[:, None], values, scale @ (graph.weights @ values))
-    return values
+        rows = reached[0] if nodes is None else reached[STEPS - 1 - step]
+        degrees = graph.degrees[rows]
+        alone = degrees == 0
+        sums = (graph.weights if nodes is None else graph.weights[rows]) @ values
+        values[rows] = np.where(
+            alone[:, None], values[rows], sums / np.where(alone, 1.0, degrees)[:, None]
+        )
+    values[labels.nodes] = labels.one_hot
+    return values if nodes is None else values[nodes]
 
 
 def linear_probabilities(
@@ -223,8 +262,7 @@ def held_out_combined(
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         alone = ScoreResult(columns.values, labels.classes, known, shares)
         nodes = labels.nodes[part]
+        values = _multiplied(graph, some, balanced(alone).probabilities, power, nodes)
         # Where no label of the component is left, nothing is said.
-        found[part] = (
-            combine(graph, some, balanced(alone), power).scores[nodes] * known[nodes, None]
-        )
+        found[part] = values * known[nodes, None]
     return found

@@ -17,7 +17,7 @@ from poise.linalg import solve
 from poise.linalg.breakdown import TOO_WIDE
 from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
-from poise.models.poisson_weights import SHIFT, check_shift, poisson_weights
+from poise.models.poisson_weights import SHIFT, check_shift, potentials, shifted
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,18 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Solution of a `Problem`: (n, J) columns in [0, 1] and the (n,) Poisson weights."""
+    """Solution of a `Problem`.
+
+    Attributes
+    ----------
+    values : (n, J) columns in [0, 1]
+    weights : (n,) Poisson weights
+    potential : (n,) solution of the Poisson equation that they were made of; None without one
+    """
 
     values: Floats
     weights: Floats
+    potential: Floats | None = None
 
 
 def solve_problems(
@@ -83,9 +91,10 @@ def solve_problems(
 ) -> list[Columns]:
     """Solve all problems in one pass over the graph: one Poisson solve, one solve for the columns.
 
-    Problems that constrain the same nodes share their Poisson weights, also with those `solved`
-    before, so that another tau or a changed answer costs no Poisson solve. `rtol` is the relative
-    residual, as in `solve`, of problems that name none of their own; there is a pass for each.
+    Problems that constrain the same nodes share the solution of the Poisson equation, also with
+    those `solved` before to the same `rtol`, so that another tau or shift or a changed answer costs
+    none. `rtol` is the relative residual, as in `solve`, of problems that name none of their own;
+    there is a pass for each.
     """
     needed = [rtol if p.rtol is None else p.rtol for p in problems]
     if len(set(needed)) > 1:
@@ -100,29 +109,23 @@ def solve_problems(
             check_shift(problem.shift)
     if needed:
         rtol = needed[0]
-    sets = list(dict.fromkeys(_weighting(p) for p in problems))
-    gamma = np.empty((graph.n_nodes, len(sets)), order="F")
-    # Weights that were solved for more roughly than is needed now are solved for again.
+    # Only what was solved as accurately: else questions would depend on what was read before.
     known = {
-        _weighting(p): c.weights
+        p.constrained: c.potential
         for p, c in (solved or {}).items()
-        if p.rtol is None or (rtol is not None and p.rtol <= rtol)
+        if p.rtol == rtol and c.potential is not None
     }
-    for t, key in enumerate(sets):
-        if key in known:
-            gamma[:, t] = known[key]
-    for kind in {key[1:] for key in sets}:
-        same_kind = [t for t, key in enumerate(sets) if key[1:] == kind and key not in known]
-        shift, relative = kind
-        if not same_kind:
-            continue
-        if shift is None:
-            gamma[:, same_kind] = 1.0
-            continue
-        nodes = [np.array(sets[t][0], dtype=np.int64) for t in same_kind]
-        gamma[:, same_kind] = poisson_weights(
-            graph, nodes, shift=shift, relative=relative, rtol=rtol
-        )
+    missing = {p.constrained for p in problems if p.shift is not None} - known.keys()
+    if missing:
+        ordered = sorted(missing)
+        found = potentials(graph, [np.array(c, dtype=np.int64) for c in ordered], rtol=rtol)
+        known |= dict(zip(ordered, found.T, strict=True))
+    sets = list(dict.fromkeys(_weighting(p) for p in problems))
+    gamma = np.ones((graph.n_nodes, len(sets)), order="F")
+    for t, (constrained, shift, relative) in enumerate(sets):
+        if shift is not None:
+            g = known[constrained][:, None]
+            gamma[:, t] = shifted(graph, g, shift=shift, relative=relative)[:, 0]
     set_of = [sets.index(_weighting(p)) for p in problems]
     values = spread(
         graph,
@@ -135,7 +138,10 @@ def solve_problems(
         [p.heights for p in problems],
         rtol=rtol,
     )
-    return [Columns(v, gamma[:, t]) for v, t in zip(values, set_of, strict=True)]
+    return [
+        Columns(v, gamma[:, t], known.get(p.constrained))
+        for p, v, t in zip(problems, values, set_of, strict=True)
+    ]
 
 
 def _weighting(problem: Problem) -> tuple[tuple[int, ...], float | None, bool]:
@@ -202,12 +208,7 @@ def spread(
             zip(sources, np.broadcast_to(tau, n_problems), strict=True)
         )
     ]
-    wanted = [
-        (t, j)
-        for t, columns in enumerate(sources)
-        for j in range(len(columns))
-        if j not in implied[t][:1]
-    ]
+    wanted = [(t, j) for t, columns in enumerate(sources) for j in range(len(columns))]
     prepared = laplacian(graph)
     # Columns are contiguous (order "F") throughout: that is how the solver wants them.
     free = np.empty((n, n_problems), dtype=bool, order="F")
@@ -220,10 +221,12 @@ def spread(
         free[:, t] = known[:, t]
         free[constrained, t] = False
     for column, (t, j) in enumerate(wanted):
+        if j in implied[t][:1]:
+            continue  # a right-hand side of zero takes no step
         for node, value in zip(sources[t][j], at[t][j], strict=True):
             row = slice(W.indptr[node], W.indptr[node + 1])
             rhs[W.indices[row], column] += W.data[row] * (gamma[node, t] * value)
-    result = [np.empty((n, len(columns)), order="F") for columns in sources]
+    result = [np.empty((n, 0)) for _ in sources]
     if wanted:
         operator = np.array([t for t, _ in wanted])
         with np.errstate(all="ignore"):  # what is not finite is refused in words
@@ -232,19 +235,23 @@ def spread(
         if not np.isfinite(q).all():
             raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
         solution = solve(prepared, rhs, diagonals=q, free=free, operator=operator, rtol=rtol)
-        v = solution.require().value
-        for column, (t, j) in enumerate(wanted):
+        found = solution.require().value.T
+        first = 0
+        for t, columns in enumerate(sources):
+            block = found[first : first + len(columns)]  # (J_t, n), in place: new memory is slow
+            block /= gamma[:, t]
             # The exact solution lies in [0, 1]: moving an approximate one there brings it closer.
-            result[t][:, j] = np.clip(v[:, column] / gamma[:, t], 0.0, 1.0)
+            result[t] = np.clip(block, 0.0, 1.0, out=block).T
+            first += len(columns)
     for t, (values, columns) in enumerate(zip(result, sources, strict=True)):
         for j, source in enumerate(columns):
             values[source, j] = at[t][j]
         if implied[t]:
-            first, *others = implied[t]
+            left, *others = implied[t]
             rest = known[:, t].astype(np.float64)
             for j in others:
                 rest -= values[:, j]
-            values[:, first] = np.maximum(rest, 0.0)
+            values[:, left] = np.maximum(rest, 0.0)
     return result
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from poise.checks import shown
 from poise.errors import LabelError, NodeIndexError
 from poise.linalg.status import Floats, Ints
 
@@ -98,11 +99,11 @@ def as_node(value: Any, n_nodes: int) -> int:
     """`value` as a node number, or a `NodeIndexError`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise NodeIndexError(
-            f"a node is named by a whole number from 0 to {n_nodes - 1}, got {value!r}"
+            f"a node is named by a whole number from 0 to {n_nodes - 1}, got {shown(value)}"
         )
     if not 0 <= value < n_nodes:
         raise NodeIndexError(
-            f"there is no node {value}: the graph has nodes 0 to {n_nodes - 1} "
+            f"there is no node {shown(int(value))}: the graph has nodes 0 to {n_nodes - 1} "
             "(negative numbers do not count from the end here)"
         )
     return int(value)

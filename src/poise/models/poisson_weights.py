@@ -24,29 +24,30 @@ def poisson_weights(
     relative: bool = False,
     rtol: float | None = None,
 ) -> Floats:
+    """(n, T) Poisson weights of several sets of nodes: `potentials`, then `shifted`."""
+    check_shift(shift)
+    g = potentials(graph, constrained, rtol=rtol)
+    return shifted(graph, g, shift=shift, relative=relative)
+
+
+def potentials(graph: Graph, constrained: Sequence[Ints], *, rtol: float | None = None) -> Floats:
     """Solve the graph Poisson equation for several sets of constrained nodes at once.
 
     Per component c with N_c nodes, m_c of them constrained (paper, eq. gamma_eq_discrete;
     the paper has one component):
 
-        L g = f,   f_i = 1[i constrained] - m_c / N_c,   gamma = g - min_c g + shift
+        L g = f,   f_i = 1[i constrained] - m_c / N_c
 
     Parameters
     ----------
     constrained : T arrays of nodes
-    shift : float > 0
-        Smallest value of gamma.
-    relative : bool
-        Whether `shift` is in units of the mean of ``g - min_c g`` over the component, so that
-        weights of another scale give the same gamma but for a factor.
     rtol : float, optional
         Relative residual, as in `solve`.
 
     Returns
     -------
-    (n, T) array of positive weights; constant on components without constrained nodes.
+    (n, T) array, with mean 0 on every component; 0 on components without constrained nodes
     """
-    check_shift(shift)
     sizes = graph.component_sizes
     f = np.zeros((graph.n_nodes, len(constrained)), order="F")
     for t, nodes in enumerate(constrained):
@@ -54,7 +55,25 @@ def poisson_weights(
         f[:, t] = -share[graph.components]
         f[nodes, t] += 1.0
     # Rounding leaves a sum of about 1e-16 m per component, which solve() removes.
-    g = solve(laplacian(graph), f, singular=True, rtol=rtol).require().value
+    return solve(laplacian(graph), f, singular=True, rtol=rtol).require().value
+
+
+def shifted(graph: Graph, g: Floats, *, shift: float = SHIFT, relative: bool = False) -> Floats:
+    """The weights ``gamma = g - min_c g + shift`` of (n, T) potentials, the minimum by component.
+
+    Parameters
+    ----------
+    shift : float > 0
+        Smallest value of gamma.
+    relative : bool
+        Whether `shift` is in units of the mean of ``g - min_c g`` over the component, so that
+        weights of another scale give the same gamma but for a factor.
+
+    Returns
+    -------
+    (n, T) array of positive weights; constant on components without constrained nodes
+    """
+    sizes = graph.component_sizes
     by_component = np.argsort(graph.components, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     smallest = np.minimum.reduceat(g[by_component], starts, axis=0)

@@ -24,6 +24,8 @@ class LeastConfidence(OfProbabilities):
     same solves as `norm`.
     """
 
+    #: Values are numbers of order 1: tighter solves choose the same questions.
+    rtol: ClassVar[float] = 1e-5
     use: ClassVar[str] = "to sharpen predictions once every cluster is known"
 
     def uncertainty(self, probabilities: Floats) -> Floats:
