@@ -6,13 +6,14 @@ BIN := .venv/bin
 DEMO := .venv/.demo
 READY := .venv/.installed
 BENCH := .venv/.bench
+DISTRIBUTED := .venv-petsc/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types slow docs bench picture format lock lowest clean
+.PHONY: help demo test test-distributed check lint types slow docs bench picture format lock lowest clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(DEMO) ## label a small data set by simulation and write out/demo/index.html
 	@$(BIN)/poise demo
@@ -21,6 +22,9 @@ test: lint types check ## lint, types and every test that is not slow
 
 check: $(READY) $(BENCH) ## the tests alone
 	$(BIN)/python -m pytest
+
+test-distributed: $(DISTRIBUTED) ## the tests on Dask and PETSc, with two processes
+	POISE_REQUIRE_DISTRIBUTED=1 .venv-petsc/bin/python -m pytest tests/distributed
 
 lint: $(READY) ## style and likely mistakes
 	$(BIN)/ruff check .
@@ -59,12 +63,12 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --pyt
 ALL := .venv/all.lock
 
 lock: $(READY) ## pin the newest versions of everything
-	$(COMPILE) --upgrade --no-header --extra dev --extra bench -o $(ALL) pyproject.toml
-	for part in demo dev bench; do \
+	$(COMPILE) --upgrade --no-header --extra dev --extra bench --extra distributed -o $(ALL) pyproject.toml
+	for part in demo dev bench distributed; do \
 	  $(COMPILE) --upgrade --generate-hashes --custom-compile-command "make lock" --constraints $(ALL) \
 	    --no-annotate --extra $$part -o .venv/$$part.lock pyproject.toml || exit 1; \
 	done
-	for part in demo dev bench; do mv .venv/$$part.lock requirements-$$part.lock; done
+	for part in demo dev bench distributed; do mv .venv/$$part.lock requirements-$$part.lock; done
 
 # The tools may be new: it is what poise itself imports that is held to its lower bounds.
 lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allows
@@ -76,7 +80,7 @@ lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allow
 	.venv-lowest/bin/python -m pytest
 
 clean: ## remove everything that make made
-	rm -rf .venv .venv-lowest out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-petsc out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is newer than what it was made from, or the installation is brought up to date. Only what
@@ -107,3 +111,9 @@ $(BENCH): $(READY) requirements-bench.lock
 	else \
 	  echo "graphlearning could not be built (see above): tests against it are skipped"; \
 	fi
+
+# An environment of its own, with an MPI and PETSc compiled for it: ten minutes on two cores the first
+# time, and pip keeps the wheels. docs/decisions/petsc-build.md says what each option saves.
+$(DISTRIBUTED): pyproject.toml requirements-distributed.lock requirements-petsc.lock
+	@PYTHON=$(PYTHON) .ci/petsc-environment
+	@touch $@

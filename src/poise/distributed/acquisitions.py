@@ -1,0 +1,147 @@
+"""What is worth asking, for the rows of one rank: acquisitions that need products alone.
+
+Each is the one of the same name in `poise.active.acquisition`, with what is summed or compared over
+the graph done so over the ranks. The value of a row is that of its node.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from poise.active.acquisition import Auto, Coverage, Diffused, Margin, Norm
+from poise.active.acquisition.auto import WORTH
+from poise.active.acquisition.margin import margins
+from poise.active.beliefs import Beliefs
+from poise.distributed.partition import Partition
+from poise.errors import InputError
+from poise.linalg.status import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What an acquisition sees: solved for when it is first read, at every rank.
+
+    Attributes
+    ----------
+    partition : Partition
+    constrained : rows of this rank that are labelled or asked
+    n_constrained : such nodes at all ranks
+    covered : components that hold one
+    n_classes : classes so far
+    """
+
+    partition: Partition
+    constrained: Ints
+    n_constrained: int
+    covered: Any
+    n_classes: int
+    compute: Callable[[], Beliefs]
+    compute_weights: Callable[[], Floats]
+    walks: dict[int, Floats]
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        return self.compute()
+
+    @property
+    def looked_at_scores(self) -> bool:
+        """Whether anything that needs the scores has been read."""
+        return "beliefs" in self.__dict__
+
+    @cached_property
+    def weights(self) -> Floats:
+        return self.beliefs.weights if self.looked_at_scores else self.compute_weights()
+
+    def walk_ends(self, steps: int) -> Floats:
+        """How many walks of `steps` steps end at each row's node; kept."""
+        if steps not in self.walks:
+            degrees, product = self.partition.degrees, self.partition.product
+            ends = np.ones(self.partition.n_rows)
+            for _ in range(steps):
+                leaving = np.divide(ends, degrees, out=np.zeros_like(ends), where=degrees > 0)
+                ends = np.where(degrees > 0, product(leaving), ends)
+            self.walks[steps] = ends
+        return self.walks[steps]
+
+    def walk_means(self, values: Floats, steps: int) -> Floats:
+        """Means of `values` where walks of `steps` steps end."""
+        degrees = self.partition.degrees
+        for _ in range(steps):
+            ahead = self.partition.product(values)
+            values = np.divide(ahead, degrees, out=values.copy(), where=degrees > 0)
+        return values
+
+
+def check_acquisition(acquisition: Any) -> None:
+    """Refuse an acquisition that needs more than products."""
+    within = acquisition.acquisition if isinstance(acquisition, Diffused) else acquisition
+    if type(within) not in KNOWN:
+        names = ", ".join(kind.__name__.lower() for kind in KNOWN)
+        raise InputError(
+            f"the acquisition {acquisition!r} cannot be computed at several ranks: there are "
+            f"{names}, and diffused ones of them"
+        )
+
+
+def values_of(acquisition: Any, moment: Moment) -> Floats:
+    """(rows,) values of the rows of this rank."""
+    if isinstance(acquisition, Diffused):
+        return _diffused(acquisition, moment)
+    return KNOWN[type(acquisition)](acquisition, moment)
+
+
+def _norm(_: Any, moment: Moment) -> Floats:
+    return -moment.beliefs.norms
+
+
+def _margin(_: Any, moment: Moment) -> Floats:
+    return -margins(moment.beliefs.scores)
+
+
+def _coverage(_: Any, moment: Moment) -> Floats:
+    partition, gamma = moment.partition, moment.weights
+    mean = partition.component_sums(gamma) / partition.component_sizes
+    values = np.asarray(mean[partition.components] - gamma)
+    if not moment.covered.all():
+        top = partition.ranks.largest(values.max(initial=0.0, keepdims=True))[0]
+        values[~moment.covered[partition.components]] = 2.0 * top
+    return values
+
+
+def _diffused(acquisition: Diffused, moment: Moment) -> Floats:
+    values = np.asarray(values_of(acquisition.acquisition, moment), dtype=np.float64)
+    counts = np.isfinite(values)
+    counts[moment.constrained] = False
+    own = values[counts].min() if counts.any() else np.inf
+    least = float(moment.partition.ranks.least(np.array([own]))[0])
+    least = least if np.isfinite(least) else 0.0
+    return moment.walk_means(np.where(counts, values, least), acquisition.t)
+
+
+def _auto(acquisition: Auto, moment: Moment) -> Floats:
+    partition, m, steps = moment.partition, moment.n_constrained, acquisition.steps
+    sizes = partition.component_sizes[partition.components]
+    worth = sizes / (sizes + WORTH * partition.n_nodes / (m + 1))
+    if m == 0:
+        return np.asarray(moment.walk_means(moment.walk_ends(2 * steps), steps) * worth)
+    if moment.n_classes:
+        uncertain = 1.0 - margins(moment.beliefs.scores)
+    else:
+        gamma = moment.weights
+        most = partition.ranks.largest(gamma.max(initial=0.0, keepdims=True))[0]
+        uncertain = 1.0 - gamma / most
+    uncertain[moment.constrained] = 0.0
+    reach = np.minimum(moment.walk_ends(steps), acquisition.most)
+    values = moment.walk_means(uncertain, steps) * worth
+    return np.asarray(values * reach ** (acquisition.power * m / (m + acquisition.half)))
+
+
+KNOWN: dict[type, Callable[[Any, Moment], Floats]] = {
+    Norm: _norm,
+    Margin: _margin,
+    Coverage: _coverage,
+    Auto: _auto,
+}

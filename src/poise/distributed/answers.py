@@ -1,0 +1,117 @@
+"""Answers on disk before anything follows from them, in the log that the labelling app writes."""
+
+from pathlib import Path
+from typing import Self
+
+from poise.distributed.learner import DistributedLearner
+from poise.errors import InputError, WrongGraphError
+from poise.studio.events import Event
+from poise.studio.state import fold
+from poise.studio.store import EventStore
+
+#: File beside the log that says which graph the answers are about.
+GRAPH = "graph.txt"
+
+
+class Answers:
+    """The log of a project, and a learner that knows what is in it.
+
+    Items are named by their numbers in the graph, which its fingerprint keeps from changing.
+
+    Parameters
+    ----------
+    project : folder, made if it is not there
+    """
+
+    def __init__(self, project: Path, learner: DistributedLearner) -> None:
+        self.learner = learner
+        self.path = project / "events.db"
+        self.store = EventStore(self.path)
+        fingerprint, beside = learner.partition.fingerprint, project / GRAPH
+        if not beside.exists():
+            beside.write_text(fingerprint + "\n", encoding="ascii")
+        found = beside.read_text(encoding="ascii").strip()
+        if found != fingerprint:
+            self.store.close()
+            raise WrongGraphError(
+                f"the answers in {str(project)!r} are about another graph ({found[:12]}, this is "
+                f"{fingerprint[:12]}): give another folder for the answers"
+            )
+        learner.remember_where(str(self.path))
+        self.state = fold(self.store.events())
+        self._begin()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    def question(self) -> int:
+        """The item to ask about: the one that waits for an answer, or a new one."""
+        if self.learner.pending:
+            return self.learner.pending[0]
+        (node,) = self.learner.ask().tolist()
+        self._write(Event("ask", {"item": str(node), "purpose": "question"}))
+        return int(node)
+
+    def tell(self, node: int, name: str) -> None:
+        """An answer: written, then told."""
+        made = Event("class", {"name": name}) if self.state.known.find(name) is None else None
+        answer = Event("label", {"items": [str(node)], "label": name, "via": "question"})
+        self._write(*([made] if made else []), answer)
+        self.learner.tell(node, name)
+
+    def set_aside(self, node: int, *, for_good: bool = False) -> None:
+        """Ask later, or never."""
+        self._write(Event("unsure" if for_good else "skip", {"items": [str(node)]}))
+        (self.learner.exclude if for_good else self.learner.skip)(node)
+
+    def undo(self) -> str:
+        """Take the last answer back, also one of an earlier day; says what, or nothing."""
+        last = self.state.undoable("")
+        if last is None:
+            return ""
+        undone = next(event for event in self.state.done if event.seq == last)
+        self._write(Event("undo", {"event": last}))
+        self._begin()
+        return f"{undone.kind} of item {', '.join(undone.items)}"
+
+    def _begin(self) -> None:
+        """A learner that stands where the log does."""
+        state = self.state
+        self.learner.start({}, tuple(state.known.in_order_of_making()))
+        if state.labels:
+            labels = [found.label for found in state.labels.values()]
+            # Told, not given: tau falls with the number of answers.
+            self.learner.tell([_node(item) for item in state.labels], labels)
+        for items, method in (
+            (state.unsure, self.learner.exclude),
+            (state.skipped, self.learner.skip),
+        ):
+            free = sorted(_node(item) for item in items if item not in state.labels)
+            if free:
+                method(free)
+
+    def _write(self, *events: Event) -> None:
+        self.store.append(*events)
+        self.state = fold(self.store.events())
+
+
+def _node(item: str) -> int:
+    try:
+        return int(item)
+    except ValueError:
+        raise InputError(
+            f"the log names an item {item!r}, which is no number: it is that of another project"
+        ) from None
+
+
+def read_names(path: Path, n_nodes: int) -> list[str]:
+    """A line for each item."""
+    names = path.read_text(encoding="utf-8").splitlines()
+    if len(names) != n_nodes:
+        raise InputError(
+            f"{path} has {len(names)} lines and the graph {n_nodes} items: expected a line for each"
+        )
+    return names

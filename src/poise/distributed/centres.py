@@ -1,0 +1,158 @@
+"""Centres of the cells: k-means on a sample, sizes evened out, near cells numbered together.
+
+A point belongs to the cell whose centre is nearest, so cells are Voronoi cells: what a search may
+leave out follows from their geometry (`poise.distributed.bisectors`).
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from poise.graph.metrics import FloatArray, IntArray
+
+SAMPLE_PER_CELL = 256
+"""Points of the sample for each cell."""
+
+SAMPLE_LARGEST = 2**21
+"""Points of the sample at most."""
+
+LARGE = 1.5
+"""Points of a cell, as a multiple of the mean, beyond which it is split in two."""
+
+SMALLER = 2
+"""How many times as large a cell must be as the one that is given up for its second half."""
+
+ROUNDS = 12
+"""Times that cells are split and given up."""
+
+JOINED = 8
+"""Other centres that each is joined to for the numbering."""
+
+NUMBERS = 2**22
+"""Distances to centres that are held at a time."""
+
+
+def cell_centres(sample: Any, cells: int, seed: int) -> FloatArray:
+    """Centres of `cells` cells, or of fewer if the sample has fewer distinct points.
+
+    Parameters
+    ----------
+    sample : ndarray, shape (m, d)
+    cells : int
+    seed : int
+
+    Returns
+    -------
+    ndarray of float64, shape (cells, d)
+    """
+    points = np.asarray(sample, dtype=np.float64)
+    centres = _k_means(points, min(cells, points.shape[0]), seed)
+    for turn in range(ROUNDS):
+        moved = _evened(points, centres, cells, seed + turn + 1)
+        if moved is None:
+            break
+        centres = moved
+    taken = np.unique(home_cells(points, centres))
+    return in_order(centres[taken])
+
+
+def home_cells(points: Any, centres: FloatArray) -> IntArray:
+    """The nearest centre of each point, the first of equal ones."""
+    home = np.empty(points.shape[0], dtype=np.int64)
+    for rows in blocks_of(points.shape[0], centres.shape[0]):
+        home[rows] = squared_distances(points[rows], centres).argmin(axis=1)
+    return home
+
+
+def squared_distances(points: Any, centres: FloatArray) -> FloatArray:
+    """``|x - c|^2`` in float64, less what is the same for all centres of a point: ``|x|^2``."""
+    middle = centres.mean(axis=0)
+    moved = centres - middle
+    rows = np.asarray(points, dtype=np.float64) - middle
+    squares = np.einsum("cd,cd->c", moved, moved)
+    return np.asarray(squares - 2.0 * (rows @ moved.T))
+
+
+def blocks_of(n: int, columns: int) -> list[slice]:
+    """Slices of n rows, so that a table of them with that many columns stays small."""
+    step = max(1, NUMBERS // max(1, columns))
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def in_order(centres: FloatArray) -> FloatArray:
+    """The same centres, numbered so that neighbouring cells have close numbers.
+
+    Each is joined to the nearest others; they are numbered in breadth-first order from one at the
+    rim, component by component.
+    """
+    n = centres.shape[0]
+    if n < 3:
+        return centres
+    near = min(JOINED, n - 1)
+    squares = np.einsum("cd,cd->c", centres, centres)
+    distances = squares[:, None] + squares - 2.0 * centres @ centres.T
+    np.fill_diagonal(distances, np.inf)
+    columns = np.argpartition(distances, near - 1, axis=1)[:, :near].ravel()
+    rows = np.repeat(np.arange(n), near)
+    joined = sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=(n, n))
+    joined = sparse.csr_array(joined + joined.T)
+    _, component = csgraph.connected_components(joined, directed=False)
+    order = []
+    for number in range(component.max() + 1):
+        any_one = int(np.flatnonzero(component == number)[0])
+        order.append(_breadth_first(joined, _breadth_first(joined, any_one)[-1]))
+    return np.ascontiguousarray(centres[np.concatenate(order)])
+
+
+def _breadth_first(joined: sparse.csr_array, first: int) -> IntArray:
+    found = csgraph.breadth_first_order(joined, first, directed=False, return_predecessors=False)
+    return np.asarray(found, dtype=np.int64)
+
+
+def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:
+    """Centres by faiss; a point of the sample for each if there are hardly more points."""
+    import faiss
+
+    if count >= points.shape[0]:
+        return points.copy()
+    middle = points.mean(axis=0)
+    scale = float(np.abs(points - middle).max()) or 1.0  # float32 is finest near 1
+    means = faiss.Kmeans(
+        points.shape[1], count, niter=12, seed=seed % 2**31, min_points_per_centroid=1,
+        max_points_per_centroid=SAMPLE_PER_CELL,
+    )  # fmt: skip
+    means.train(((points - middle) / scale).astype(np.float32))
+    centres: FloatArray = np.asarray(means.centroids, dtype=np.float64) * scale + middle
+    return centres
+
+
+def _evened(points: FloatArray, centres: FloatArray, cells: int, seed: int) -> FloatArray | None:
+    """Large cells split in two, each in place of a small one; None if there is nothing to do.
+
+    While there are fewer cells than asked for, none is given up.
+    """
+    home = home_cells(points, centres)
+    sizes = np.bincount(home, minlength=centres.shape[0])
+    largest, smallest = np.argsort(-sizes, kind="stable"), np.argsort(sizes, kind="stable")
+    spare = cells - centres.shape[0]
+    halves: list[FloatArray] = []
+    split: list[int] = []
+    gone: list[int] = []
+    for large in largest[sizes[largest] > LARGE * points.shape[0] / cells]:
+        inside = points[home == large]
+        two = _k_means(inside, 2, seed)
+        if np.unique(home_cells(inside, two)).size == 1:  # points that coincide stay together
+            continue
+        if len(split) >= spare:
+            small = smallest[len(gone)]
+            if sizes[small] * SMALLER > sizes[large]:
+                break
+            gone.append(int(small))
+        split.append(int(large))
+        halves.append(two)
+    if not split:
+        return None
+    kept = np.setdiff1d(np.arange(centres.shape[0]), split + gone)
+    return np.concatenate([centres[kept], *halves])

@@ -1,0 +1,71 @@
+"""The node of largest value over all ranks, ties broken as the policy "max" breaks them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.distributed.partition import Partition
+from poise.errors import InputError
+from poise.linalg.status import Bools, Floats, Ints
+
+#: Random numbers drawn at a time.
+DRAWN = 1_000_000
+
+
+def choose(partition: Partition, values: Floats, candidates: Bools, seed: Sequence[int]) -> int:
+    """The item that `poise.active.policies.max` would choose, the same at every rank.
+
+    Ties go to the largest component, then to chance: the generator of `seed` gives each of the
+    nodes that tie a number, in the order of their items.
+
+    Parameters
+    ----------
+    values : (rows,) larger = ask first
+    candidates : (rows,) mask of the rows that may be asked
+    """
+    ranks = partition.ranks
+    values = np.where(candidates, values, np.nan)
+    best = float(np.nanmax(values)) if not np.isnan(values).all() else -np.inf
+    some = ranks.total(np.array([int(not np.isnan(values).all())]))[0]
+    if not some:
+        raise InputError("the acquisition function gave NaN for every candidate")
+    best = float(ranks.largest(np.array([best]))[0])
+    tied = np.flatnonzero(values == best)
+    items = partition.nodes[tied]
+    n_tied = int(ranks.total(np.array([tied.size]))[0])
+    if n_tied == 1:
+        return int(ranks.largest(np.append(items, -1).max(keepdims=True))[0])
+    # Everybody draws the same numbers and looks up those of its own nodes.
+    place = _places(partition, items)
+    component = partition.components[tied]
+    n_components = len(partition.component_sizes)
+    first = int(ranks.least(component.min(initial=n_components, keepdims=True))[0])
+    inside = component == first
+    chance = _drawn(np.random.default_rng(list(seed)), n_tied, place[inside])
+    least = float(ranks.least(chance.min(initial=np.inf, keepdims=True))[0])
+    winners = items[inside][chance == least]
+    # Equal chances are as good as impossible; then the smallest item.
+    nobody = np.iinfo(np.int64).max
+    return int(ranks.least(winners.min(initial=nobody, keepdims=True))[0])
+
+
+def _places(partition: Partition, items: Ints) -> Ints:
+    """How many of the nodes that tie have a smaller item; a bit per node is exchanged."""
+    n_words = -(-partition.n_nodes // 64)
+    bits = np.zeros(n_words * 8, dtype=np.uint8)
+    np.bitwise_or.at(bits, items // 8, (1 << (items % 8)).astype(np.uint8))
+    bits = partition.ranks.union(bits)
+    counts = np.bitwise_count(bits)
+    before = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    lower = bits[items // 8] & ((1 << (items % 8)) - 1).astype(np.uint8)
+    return np.asarray(before[items // 8] + np.bitwise_count(lower))
+
+
+def _drawn(rng: np.random.Generator, count: int, places: Ints) -> Floats:
+    """The numbers at some places of the `count` that are drawn."""
+    found = np.empty(len(places))
+    for first in range(0, count, DRAWN):
+        numbers = rng.random(min(DRAWN, count - first))
+        here = np.flatnonzero((places >= first) & (places < first + DRAWN))
+        found[here] = numbers[places[here] - first]
+    return found

@@ -1,0 +1,100 @@
+"""Dask workers: two or more processes of this machine, or a cluster that was started elsewhere."""
+
+import platform
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import poise
+from poise.data.embeddings.items import extra
+from poise.errors import InputError
+
+
+@contextmanager
+def local_client(workers: int, memory: int | None = None) -> Iterator[Any]:
+    """A client of worker processes on this machine, which end with it.
+
+    Parameters
+    ----------
+    workers : int
+        Processes, of one thread each.
+    memory : int, optional
+        Bytes that each may use; by default, an equal share of the machine's.
+    """
+    distributed = extra("distributed", "dask", "building a graph on several processes")
+    with (
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # any free port
+            memory_limit=memory or "auto",
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def versions() -> dict[str, str]:
+    """Versions that must agree for the same graph to come out wherever a cell is searched."""
+    import faiss
+
+    return {
+        "poise": poise.__version__,
+        "numpy": np.__version__,
+        "faiss": faiss.__version__,
+        "Python": platform.python_version(),
+    }
+
+
+def check_workers(client: Any, folder: Path) -> int:
+    """Whether all workers have these versions and see this folder; how many there are.
+
+    Raises
+    ------
+    InputError
+        Naming a worker that does not.
+    """
+    here = versions()
+    token = folder / f".seen-by-all-{uuid.uuid4().hex}"
+    token.touch()
+    try:
+        seen = client.run(_look, token)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"a worker lacks {error.name}: install the same poise[dask] on every machine"
+        ) from None
+    finally:
+        token.unlink()
+    if not seen:
+        raise InputError("the Dask cluster has no workers: start some, then run the command again")
+    for address, (there, visible) in seen.items():
+        names = [name for name in here if there[name] != here[name]]
+        different = [f"{name} {there[name]} and {here[name]}" for name in names]
+        if different:
+            raise InputError(
+                f"the worker {address} has other versions than this process "
+                f"({', '.join(different)}): install the same on every machine"
+            )
+        if not visible:
+            raise InputError(
+                f"the worker {address} does not see {folder}: give a folder on a file system that "
+                "all machines share"
+            )
+    return len(seen)
+
+
+def worker_memory(client: Any) -> int | None:
+    """Bytes that the smallest worker may use; None if they know no limit."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = [worker["memory_limit"] for worker in workers if worker.get("memory_limit")]
+    return min(limits) if limits else None
+
+
+def _look(token: Path) -> tuple[dict[str, str], bool]:
+    return versions(), token.exists()

@@ -1,0 +1,163 @@
+"""Poisson weights and the columns of PWLL on a graph whose rows lie at several ranks.
+
+The formulas are those of `poise.models.poisson_weights` and `poise.models.harmonic`; what is summed
+or compared over the graph is so over the ranks. Nodes are named by their items.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.distributed.median import median
+from poise.distributed.partition import Partition
+from poise.distributed.solve import RTOL, solve
+from poise.errors import ConvergenceError
+from poise.linalg.breakdown import TOO_WIDE
+from poise.linalg.solve import RTOL as RTOL_OF_ONE
+from poise.linalg.status import Bools, Floats
+from poise.models.harmonic import Columns, Problem
+from poise.models.poisson_weights import ROUNDING, SHIFT
+
+#: Solutions kept: the open questions', the labels', the predicting model's.
+MOST = 3
+
+
+def poisson_weights(
+    partition: Partition,
+    constrained: Sequence[int],
+    *,
+    shift: float = SHIFT,
+    relative: bool = False,
+    rtol: float | None = None,
+) -> Floats:
+    """(rows,) positive weights of one set of constrained nodes: `potential`, then `shifted`."""
+    g = potential(partition, constrained, rtol=rtol)
+    return shifted(partition, g, shift=shift, relative=relative)
+
+
+def potential(
+    partition: Partition, constrained: Sequence[int], *, rtol: float | None = None
+) -> Floats:
+    """(rows,) solution of the Poisson equation; see `poise.models.poisson_weights.potentials`."""
+    _, rows = partition.rows_of(list(constrained))
+    f = np.zeros(partition.n_rows)
+    f[rows] = 1.0
+    f -= (partition.component_sums(f) / partition.component_sizes)[partition.components]
+    partition.ranks.watchdog.doing("solving for the Poisson weights")
+    return solve(partition, f, singular=True, rtol=rtol).require().value
+
+
+def shifted(
+    partition: Partition, g: Floats, *, shift: float = SHIFT, relative: bool = False
+) -> Floats:
+    """(rows,) positive weights of a potential; see `poise.models.poisson_weights.shifted`."""
+    components = partition.components
+    smallest = np.full(len(partition.component_sizes), np.inf)
+    np.minimum.at(smallest, components, g)
+    smallest = partition.ranks.least(smallest)
+    if relative:
+        smallest_weight = np.where(smallest < 0, -shift * smallest, shift)
+    else:
+        smallest_weight = np.maximum(shift, -ROUNDING * smallest)
+    return np.asarray(g + (smallest_weight - smallest)[components])
+
+
+def spread(
+    partition: Partition, problem: Problem, gamma: Floats, *, rtol: float | None = None
+) -> Floats:
+    """(rows, J) columns of a problem; see `poise.models.harmonic.spread`."""
+    ranks, product = partition.ranks, partition.product
+    rows = [partition.rows_of(list(source)) for source in problem.sources]
+    heights = [
+        np.asarray(problem.heights[j] if problem.heights else np.ones(len(source)))
+        for j, source in enumerate(problem.sources)
+    ]
+    at_sources = np.zeros((partition.n_rows, len(problem.sources)))
+    for j, (here, row) in enumerate(rows):
+        at_sources[row, j] = heights[j][here]
+    known = partition.reached(problem.constrained)
+    free = known.copy()
+    free[partition.rows_of(problem.constrained)[1]] = False
+    W_gamma = product(gamma)
+    tau = problem.tau
+    if problem.relative:
+        tau *= decay_unit(partition, gamma, W_gamma, known)
+    implied = [] if problem.tau or problem.heights else by_first_node(problem.sources)
+    wanted = [j for j in range(len(problem.sources)) if j not in implied[:1]]
+    values = np.zeros_like(at_sources)
+    if wanted:
+        with np.errstate(all="ignore"):  # what is not finite is refused in words
+            q = (W_gamma - partition.degrees * gamma) / gamma + tau / gamma**2
+        q[~free] = 0.0
+        if ranks.total(np.array([int(not np.isfinite(q).all())]))[0]:
+            raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
+        rhs = product(gamma[:, None] * at_sources[:, wanted])
+        ranks.watchdog.doing("solving for the columns")
+        v = solve(partition, rhs, diagonals=q, free=free, rtol=rtol).require().value
+        values[:, wanted] = np.clip(v / gamma[:, None], 0.0, 1.0)
+    held = partition.rows_of(problem.constrained)[1]
+    values[held] = at_sources[held]
+    if implied:
+        first, *others = implied
+        rest = known.astype(np.float64)
+        for j in others:
+            rest -= values[:, j]
+        values[:, first] = np.maximum(rest, 0.0)
+    return values
+
+
+def decay_unit(partition: Partition, gamma: Floats, W_gamma: Floats, known: Bools) -> float:
+    """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached: what tau competes with."""
+    found = median(partition.ranks, (gamma * W_gamma)[known])
+    return 1.0 if found is None else found
+
+
+def by_first_node(sources: Sequence[Sequence[int]]) -> list[int]:
+    """Columns in the order of their smallest nodes: the first is 1 minus the others."""
+    present = [j for j, source in enumerate(sources) if len(source)]
+    return sorted(present, key=lambda j: min(sources[j]))
+
+
+class Solved:
+    """The newest solutions, computed when they are asked for; every rank asks for the same."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self._kept: OrderedDict[Problem, Columns] = OrderedDict()
+
+    def columns(self, problem: Problem) -> Columns:
+        """The solution of a problem."""
+        if problem not in self._kept:
+            n = self.partition.n_rows
+            if not problem.sources:
+                return Columns(np.zeros((n, 0)), np.full(n, problem.shift or 1.0))
+            laplace = problem.shift is None
+            g = None if laplace else self._potential(problem)
+            gamma = np.ones(n) if g is None else self._shifted(problem, g)
+            while len(self._kept) >= MOST:
+                self._kept.popitem(last=False)
+            values = spread(self.partition, problem, gamma, rtol=needed_rtol(problem))
+            self._kept[problem] = Columns(values, gamma, g)
+        self._kept.move_to_end(problem)
+        return self._kept[problem]
+
+    def weights(self, problem: Problem) -> Floats:
+        """Poisson weights alone, from a solution for the same nodes if there is one."""
+        return self._shifted(problem, self._potential(problem))
+
+    def _shifted(self, problem: Problem, g: Floats) -> Floats:
+        shift = SHIFT if problem.shift is None else problem.shift
+        return shifted(self.partition, g, shift=shift, relative=problem.relative)
+
+    def _potential(self, wanted: Problem) -> Floats:
+        for problem, solution in self._kept.items():
+            same = (problem.constrained, problem.rtol) == (wanted.constrained, wanted.rtol)
+            if same and solution.potential is not None:
+                return solution.potential
+        return potential(self.partition, wanted.constrained, rtol=needed_rtol(wanted))
+
+
+def needed_rtol(problem: Problem) -> float | None:
+    """Residual that gives at several ranks what the problem's own gives in one process."""
+    return None if problem.rtol is None else problem.rtol * RTOL / RTOL_OF_ONE

@@ -1,0 +1,98 @@
+"""What a graph will need, before it is begun: space on disk, memory of each worker."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from poise.distributed.plan import Plan
+from poise.errors import InputError
+
+PROCESS_BYTES = 250 * 2**20
+"""A worker with its libraries, before it holds any points (measured: 210 MB)."""
+
+UNEVEN = 2.0
+"""Points of the largest cell, as a multiple of the mean, that the estimate allows for."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Bytes needed.
+
+    Parameters
+    ----------
+    work : int
+        Disk, until the graph is finished: the most, if every point is searched for in all cells
+        that it may be.
+    graph : int
+        Disk, for the finished graph: the most, if no two points list each other.
+    memory : int
+        Of each worker.
+    """
+
+    work: int
+    graph: int
+    memory: int
+
+    @property
+    def disk(self) -> int:
+        """Disk at the end of the last stage."""
+        return self.work + self.graph
+
+    def __str__(self) -> str:
+        return f"up to {size(self.disk)} of disk and {size(self.memory)} of memory per worker"
+
+
+def estimate(plan: Plan) -> Needs:
+    """What a plan needs at most, by the sizes of its files and arrays.
+
+    With n points of d numbers of b bytes, k neighbours and searches in r cells, the files take
+    ``2 n d b`` (points, by block and by cell) ``+ 12 n k r + 12 n r`` (lists and visits)
+    ``+ 20 n k`` (edges) ``+ 64 n``, and the graph ``16 (2 n k + n)``.
+    """
+    n, k = plan.n, plan.k
+    width = plan.source.dimensions * (8 if plan.source.dtype == "float64" else 4)
+    work = 2 * n * width + 12 * n * (k + 1) * plan.reach + 20 * n * k + 64 * n
+    graph = 16 * (2 * n * k + n)
+    cell = min(n, int(UNEVEN * n / plan.cells) + 1)
+    # A cell: its points twice, once more in single precision for faiss; then lists and their merge.
+    search = cell * (2 * width + 8 * plan.source.dimensions) + cell * (24 * k + 64)
+    merge = cell * plan.reach * k * 72
+    weigh = cell * k * 2 * 96
+    block = plan.block_rows * (3 * width + 32)
+    return Needs(work, graph, PROCESS_BYTES + max(search, merge, weigh, block))
+
+
+def check_room(plan: Plan, needs: Needs, folder: Path, memory: int | None) -> None:
+    """Refuse what cannot fit, with the numbers.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the graph goes; what an earlier run left there counts as room.
+    memory : int, optional
+        Bytes that each worker may use.
+    """
+    free = shutil.disk_usage(folder).free
+    there = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if needs.disk > free + there:
+        raise InputError(
+            f"the graph of {plan.n:,} points needs up to {size(needs.disk)} of disk "
+            f"({size(needs.work)} until it is finished, {size(needs.graph)} then) and "
+            f"{size(free + there)} are free in {folder}: give a folder with more room, or a "
+            "smaller k or reach"
+        )
+    # A worker is stopped at 95% of its limit and pauses at 80%.
+    if memory is not None and needs.memory > 0.8 * memory:
+        raise InputError(
+            f"each worker needs up to {size(needs.memory)} of memory for cells of about "
+            f"{plan.n // plan.cells:,} points and may use {size(int(0.8 * memory))} of its "
+            f"{size(memory)}: use more cells than {plan.cells}, or fewer and larger workers"
+        )
+
+
+def size(count: int) -> str:
+    """Bytes in words: 1.5 GB."""
+    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count / 1000:.3g} kB"

@@ -1,0 +1,350 @@
+"""The learner in front of the person, at rank 0; the other ranks follow what it does.
+
+Each call is sent to all ranks, and every rank does the same with its own rows.
+"""
+
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.active import saved
+from poise.active.new_points import class_table
+from poise.active.state import Event
+from poise.distributed.partition import Partition, load
+from poise.distributed.ranks import TIMEOUT, RankError, RankLostError, Ranks
+from poise.distributed.replica import Replica
+from poise.errors import LabelError, PoiseError
+from poise.linalg.status import Bools, Floats, Ints
+from poise.models.labels import Label
+
+T = TypeVar("T")
+END = b""
+
+
+class DistributedLearner:
+    """`poise.Learner` for a graph at several ranks, with the methods of the same names.
+
+    It lives at rank 0, see `run`. Answers are remembered here at once, as in `poise.Learner`: what
+    a file should keep is for the caller, or for `to_json`. Arrays over all nodes are gathered in
+    the order of the items; at sizes where they are too large for one machine, `save_predictions`
+    writes them rank by rank.
+    """
+
+    def __init__(self, replica: Replica) -> None:
+        self._replica = replica
+        self.partition = replica.partition
+        self._ranks = replica.partition.ranks
+        #: Held while the ranks work; the thread that keeps them awake takes it too.
+        self._working = threading.RLock()
+        self._ended = threading.Event()
+        # A person may think for hours, and the others must know that rank 0 is alive.
+        self._ticks = threading.Thread(target=self._tick, name="poise-ticks", daemon=True)
+        self._ticks.start()
+
+    # What a person does ---------------------------------------------------------------------
+
+    def start(self, labels: Mapping[Any, Any], classes: Iterable[Any] = ()) -> None:
+        """Begin anew, with other labels known at the start."""
+        self._together("start", dict(labels), tuple(classes))
+
+    def ask(self, k: int = 1) -> Ints:
+        """The next `k` items to label, now pending; fewer if fewer are left."""
+        return np.array(self._together("ask", k), dtype=np.int64)
+
+    def tell(self, nodes: Any, labels: Any) -> None:
+        """Answer: ``tell(i, "cat")`` or ``tell([i, j], ["cat", "dog"])``; asked or not."""
+        self._together("session.tell", nodes, labels)
+
+    def relabel(self, nodes: Any, labels: Any) -> None:
+        """Change earlier answers."""
+        self._together("session.relabel", nodes, labels)
+
+    def skip(self, nodes: Any) -> None:
+        """Postpone nodes: asked again after 20 more answers, or when nothing else is left."""
+        self._together("session.set_aside", "skip", nodes)
+
+    def exclude(self, nodes: Any) -> None:
+        """Never ask these nodes."""
+        self._together("session.set_aside", "exclude", nodes)
+
+    def release(self, nodes: Any) -> None:
+        """Give pending, skipped or excluded nodes back to the pool."""
+        self._together("session.set_aside", "release", nodes)
+
+    def undo(self) -> Event:
+        """Take back the last tell, relabel, skip, exclude or release, and say which it was."""
+        event: Event = self._together("session.undo")
+        return event
+
+    def prepare(self) -> None:
+        """Solve now what the next `ask` needs."""
+        self._together("prepare")
+
+    # What is known --------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> dict[int, Label]:
+        return dict(self._replica.session.state.labels)
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return tuple(self._replica.session.state.classes)
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        return tuple(self._replica.session.state.pending)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order."""
+        return tuple(self._replica.session.events)
+
+    @property
+    def n_answers(self) -> int:
+        """Answers so far, labels given at the start not counted."""
+        return self._replica.session.state.n_answers
+
+    @property
+    def scores(self) -> Floats:
+        """(n, C) scores of the labels alone, in the model that decides."""
+        return np.asarray(self._gathered("scores"))
+
+    @property
+    def norms(self) -> Floats:
+        """(n,) norms of `scores`."""
+        return np.asarray(self._gathered("norms"))
+
+    @property
+    def values(self) -> Floats:
+        """(n,) what the acquisition says of every node now: NaN where none is asked."""
+        return np.asarray(self._gathered("values"))
+
+    @property
+    def reached(self) -> Bools:
+        """(n,) mask of the nodes that some label speaks about."""
+        return np.asarray(self._gathered("reached"))
+
+    @property
+    def predictions(self) -> npt.NDArray[Any]:
+        """(n,) class of every node, in the model that predicts."""
+        if not self.labels:
+            raise LabelError("nothing is labelled yet: there is no class to predict")
+        return np.asarray(class_table(self.classes)[self._gathered("codes")])
+
+    def save_predictions(self, folder: str | os.PathLike[str]) -> None:
+        """Write (rows, 2) arrays of items and places in `classes`, ``codes-RANK.npy`` each."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._together("save_codes", os.fspath(folder))
+
+    def share_right(self, path: str | os.PathLike[str]) -> float:
+        """Share of the unlabelled nodes whose prediction is that in a .npy file, -1 not counted.
+
+        Every rank reads the file.
+        """
+        share: float = self._together("share_right", os.fspath(path))
+        return share
+
+    def to_json(self) -> str:
+        """The whole session, undo included, with the graph's fingerprint; no arrays."""
+        return self._replica.to_json()
+
+    def remember_where(self, answers: str) -> None:
+        """Where answers are kept, for the messages of ranks that die."""
+        self._together("safe", answers)
+
+    def close(self) -> None:
+        """Let the other ranks end."""
+        if not self._ended.is_set():
+            self._ended.set()
+            with self._working:
+                self._ranks.from_first(END)
+
+    def forget(self) -> None:
+        """End without a word to the others."""
+        self._ended.set()
+
+    def __repr__(self) -> str:
+        state = self._replica.session.state
+        return (
+            f"DistributedLearner({self.partition.n_nodes} nodes at {self._ranks.size} ranks, "
+            f"{len(state.labels)} labelled in {len(state.classes)} classes, "
+            f"{len(state.pending)} pending, {self._replica.acquisition!r})"
+        )
+
+    # How it reaches the others ----------------------------------------------------------------
+
+    def _together(self, name: str, *arguments: Any) -> Any:
+        with self._working:
+            self._ranks.from_first(pickle.dumps((name, arguments)))
+            found = obey(self._replica, name, arguments)
+            self._ranks.watchdog.doing("waiting for the person")
+            return found
+
+    def _gathered(self, what: str) -> Any:
+        return self._together("gather", what)
+
+    def _tick(self) -> None:
+        pause = self._ranks.timeout / 4
+        while not self._ended.wait(pause):
+            with self._working:
+                if self._ended.is_set():
+                    return
+                try:
+                    self._together("tick")
+                except BaseException as error:  # nobody else hears of it
+                    give_up(self._ranks, error)
+
+
+def obey(replica: Replica, name: str, arguments: tuple[Any, ...]) -> Any:
+    """Do at this rank what rank 0 does; errors that a person can make are the same everywhere."""
+    ranks, found, error = replica.partition.ranks, None, None
+    if name == "tick":
+        ranks.watchdog.beat()
+        return None
+    try:
+        if name in OVER_ROWS:
+            found = OVER_ROWS[name](replica, *arguments)
+        elif name.startswith("session."):
+            found = getattr(replica.session, name.removeprefix("session."))(*arguments)
+        else:
+            found = getattr(replica, name)(*arguments)
+    except PoiseError as raised:
+        error = raised
+    ranks.agree(error)
+    return found
+
+
+def follow(replica: Replica) -> None:
+    """What the ranks other than 0 do until it ends."""
+    ranks = replica.partition.ranks
+    while True:
+        ranks.watchdog.doing("waiting for rank 0")
+        command = ranks.from_first(None)
+        if command == END:
+            return
+        name, arguments = pickle.loads(command)
+        try:
+            obey(replica, name, arguments)
+        except RankError:
+            raise
+        except PoiseError:
+            pass  # rank 0 says it
+
+
+def run(
+    main: Callable[[DistributedLearner], T],
+    folder: str | os.PathLike[str],
+    *,
+    timeout: float = TIMEOUT,
+    resume: str | None = None,
+    **settings: Any,
+) -> T | None:
+    """Call `main` with a learner at rank 0, while the other ranks follow; every rank calls it.
+
+    Parameters
+    ----------
+    folder : of the partitioned graph
+    timeout : seconds without an answer of the others after which a rank gives up
+    resume : what `to_json` gave, to go on from there; at rank 0
+    settings : of `Replica`, the same at every rank; labels are read at rank 0
+
+    Returns
+    -------
+    What `main` returned at rank 0; None at the others. After an error that is not everybody's, the
+    rank says it and all are ended at once.
+    """
+    ranks = Ranks(timeout=timeout)
+    try:
+        partition = load(ranks, folder)
+        replica = _replica(partition, settings, resume)
+        if ranks.rank:
+            follow(replica)
+            return None
+        learner = DistributedLearner(replica)
+        try:
+            return main(learner)
+        except RankLostError:
+            learner.forget()  # nobody is there who could be told
+            raise
+        finally:
+            learner.close()
+    except BaseException as error:
+        give_up(ranks, error)
+        raise
+    finally:
+        ranks.close()
+
+
+def _replica(partition: Partition, settings: dict[str, Any], resume: str | None) -> Replica:
+    """The same session at every rank: that of rank 0 counts."""
+    ranks = partition.ranks
+    sent = pickle.dumps((settings, resume)) if not ranks.rank else None
+    settings, resume = pickle.loads(ranks.from_first(sent))
+    if resume is None:
+        return Replica(partition, **settings)
+    graph: Any = partition  # has what is read of a graph: its fingerprint and its size
+    found, session = saved.load(graph, resume, {})
+    replica = Replica(partition, **found | settings)
+    replica.session = session
+    return replica
+
+
+def give_up(ranks: Ranks, error: BaseException) -> None:
+    """Say what is wrong; end the other ranks unless the same error ends them too."""
+    if ranks.size == 1 or (isinstance(error, PoiseError) and not isinstance(error, RankLostError)):
+        return
+    sys.stderr.write(f"{type(error).__name__}: {ranks.name}: {error}\n")
+    if not isinstance(error, PoiseError | KeyboardInterrupt):
+        sys.excepthook(type(error), error, error.__traceback__)
+    sys.stderr.flush()
+    ranks.abort()
+
+
+def _gather(replica: Replica, what: str) -> Any:
+    partition = replica.partition
+    if what in ("scores", "norms"):
+        found: Any = replica.scores()
+        if what == "norms":
+            found = np.sqrt(np.einsum("ij,ij->i", found, found))
+    elif what == "values":
+        found = replica.values()
+    elif what == "reached":
+        found = partition.reached(list(replica.session.state.labels))
+    else:
+        found = replica.result().codes
+    return partition.in_order(found)
+
+
+def _save_codes(replica: Replica, folder: str) -> None:
+    codes, partition = replica.result().codes, replica.partition
+    pairs = np.stack([partition.nodes, codes], axis=1)
+    np.save(Path(folder) / f"codes-{partition.ranks.rank:05d}.npy", pairs)
+
+
+def _share_right(replica: Replica, path: str) -> float:
+    partition, state = replica.partition, replica.session.state
+    true = np.load(path, mmap_mode="r")[partition.nodes]
+    counts = true != (-1 if true.dtype.kind in "if" else "-1")
+    counts[partition.rows_of(list(state.labels))[1]] = False
+    right = (class_table(tuple(state.classes))[replica.result().codes] == true) & counts
+    sums = partition.ranks.total(np.array([right.sum(), counts.sum()]))
+    return float(sums[0] / max(sums[1], 1))
+
+
+def _safe(replica: Replica, answers: str) -> None:
+    replica.partition.ranks.watchdog.safe(answers)
+
+
+OVER_ROWS: dict[str, Callable[..., Any]] = {
+    "safe": _safe,
+    "gather": _gather,
+    "save_codes": _save_codes,
+    "share_right": _share_right,
+}

@@ -1,0 +1,33 @@
+"""The median of numbers that lie at several ranks, without bringing them together."""
+
+import numpy as np
+
+from poise.distributed.ranks import Ranks
+from poise.linalg.status import Floats
+
+
+def median(ranks: Ranks, values: Floats) -> float | None:
+    """Exact median of non-negative numbers at all ranks; None if there are none.
+
+    Doubles that are not negative have the order of their bits read as integers: the middle ones
+    are found by halving that range, 63 counts at most.
+    """
+    ordered = np.sort(values).view(np.int64)
+    count = int(ranks.total(np.array([len(ordered)]))[0])
+    if not count:
+        return None
+    middle = [_at(ranks, ordered, place) for place in {(count - 1) // 2, count // 2}]
+    return float(np.mean(np.array(middle, dtype=np.int64).view(np.float64)))
+
+
+def _at(ranks: Ranks, ordered: "np.ndarray[tuple[int], np.dtype[np.int64]]", place: int) -> int:
+    """The bits of the number with so many smaller ones."""
+    low, high = 0, int(np.float64(np.inf).view(np.int64))
+    while low < high:
+        half = (low + high) // 2
+        below = int(np.searchsorted(ordered, half, side="right"))
+        if int(ranks.total(np.array([below]))[0]) > place:
+            high = half
+        else:
+            low = half + 1
+    return low

@@ -1,0 +1,228 @@
+"""The processes that work together: one communicator, sums in a fixed order, no endless waiting.
+
+Every exchange here is polled, so that a rank notices when the others stop answering. Numbers are
+added in the order of the ranks: the same run with as many ranks gives the same bits.
+"""
+
+import hashlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import poise
+from poise.distributed.watchdog import Watchdog
+from poise.errors import MissingExtraError, PoiseError
+from poise.linalg.status import Ints
+
+T = TypeVar("T")
+
+#: Seconds without an answer of the others after which a rank gives up.
+TIMEOUT = 600.0
+#: Seconds of waiting that keep the processor, seconds between looks after that, and how long
+#: these look often: then nothing is being solved, and a person is thinking.
+SPIN, LOOK, SOON, SELDOM = 0.002, 0.0002, 0.5, 0.01
+#: Numbers up to which the sums of the ranks are gathered and added in their order.
+FEW = 10_000
+
+
+class RankLostError(PoiseError, RuntimeError):
+    """Another rank died or stopped answering: the run cannot go on, answers so far are safe."""
+
+
+class RankError(PoiseError, RuntimeError):
+    """Something is wrong at another rank; the message says where and what."""
+
+
+def mpi() -> Any:
+    """The module ``mpi4py.MPI``, or how to get it."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtraError(
+            f"solves on several machines need mpi4py and an MPI ({error}): "
+            "pip install 'poise[petsc]' mpich, or see docs/scale.md"
+        ) from None
+    return MPI
+
+
+def petsc() -> Any:
+    """The module ``petsc4py.PETSc``, or how to get it."""
+    try:
+        from petsc4py import PETSc
+    except ImportError as error:
+        raise MissingExtraError(
+            f"solves on several machines need PETSc ({error}): see docs/scale.md for how to "
+            "build it, make test-distributed does it here"
+        ) from None
+    return PETSc
+
+
+class Ranks:
+    """All ranks of a run, seen from one of them.
+
+    Parameters
+    ----------
+    timeout : seconds after which a rank that does not answer counts as lost
+    """
+
+    def __init__(self, comm: Any = None, *, timeout: float = TIMEOUT) -> None:
+        self._mpi = mpi()
+        self.comm = self._mpi.COMM_WORLD if comm is None else comm
+        self.rank, self.size = int(self.comm.rank), int(self.comm.size)
+        self.timeout = timeout
+        self.name = f"rank {self.rank} of {self.size} on {platform.node()}"
+        # The exchanges here give up first and can say more; what hangs inside PETSc is left.
+        self.watchdog = Watchdog(self.name, 1.5 * timeout + 1.0)
+
+    def close(self) -> None:
+        """End as it should."""
+        self.watchdog.goodbye()
+
+    def abort(self) -> None:
+        """End all ranks at once, after this one has said why."""
+        self.watchdog.goodbye()
+        sys.stderr.flush()
+        # Not by MPI's Abort: the launcher would not wait for what the other ranks have to say.
+        os._exit(1)
+
+    def wait(self, request: Any, *, patience: float | None = None) -> None:
+        """Until an exchange is done; `patience` in seconds instead of the time-out."""
+        patience = self.timeout if patience is None else patience
+        begin = time.monotonic()
+        while not request.Test():
+            waited = time.monotonic() - begin
+            if waited > patience:
+                raise RankLostError(
+                    f"{self.name}: another rank has not answered for {patience:g} s: it died, "
+                    "hangs or is that slow; look at its messages, or raise --timeout"
+                )
+            if waited > SPIN:
+                time.sleep(LOOK if waited < SOON else SELDOM)
+        self.watchdog.beat()
+
+    def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The arrays of all ranks, of one shape, stacked in the order of the ranks."""
+        values = np.ascontiguousarray(values)
+        found = np.empty((self.size, *values.shape), dtype=values.dtype)
+        self.wait(self.comm.Iallgather(values, found))
+        return found
+
+    def total(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Sum over the ranks, in their order."""
+        array = np.ascontiguousarray(values)
+        if array.size <= FEW:
+            return np.asarray(self.each(array).sum(axis=0, dtype=array.dtype))
+        return self._reduced(array, self._mpi.SUM)
+
+    def least(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Smallest over the ranks, entry by entry."""
+        return self._reduced(np.ascontiguousarray(values), self._mpi.MIN)
+
+    def largest(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Largest over the ranks, entry by entry."""
+        return self._reduced(np.ascontiguousarray(values), self._mpi.MAX)
+
+    def union(self, bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Bits that are set at any rank."""
+        return self._reduced(bits, self._mpi.BOR)
+
+    def _reduced(self, array: npt.NDArray[Any], operation: Any) -> npt.NDArray[Any]:
+        found = np.empty_like(array)
+        self.wait(self.comm.Iallreduce(array, found, op=operation))
+        return found
+
+    def joined(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Arrays of all ranks, of any lengths, one after the other."""
+        values = np.ascontiguousarray(values)
+        counts = self._counts(values)
+        found = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
+        width = int(np.prod(values.shape[1:], dtype=np.int64))
+        target = [found, (counts * width).tolist()]
+        self.wait(self.comm.Iallgatherv(values, target))
+        return found
+
+    def at_first(self, values: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+        """The same at rank 0 alone; None at the others."""
+        values = np.ascontiguousarray(values)
+        counts = self._counts(values)
+        width = int(np.prod(values.shape[1:], dtype=np.int64))
+        if self.rank:
+            self.wait(self.comm.Igatherv(values, None, root=0))
+            return None
+        found = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
+        self.wait(self.comm.Igatherv(values, [found, (counts * width).tolist()], root=0))
+        return found
+
+    def _counts(self, values: npt.NDArray[Any]) -> Ints:
+        return self.each(np.array([len(values)], dtype=np.int64))[:, 0]
+
+    def texts(self, text: str) -> list[str]:
+        """The texts of all ranks."""
+        raw = np.frombuffer(text.encode(), dtype=np.uint8)
+        counts = self._counts(raw)
+        whole = self.joined(raw).tobytes()
+        ends = np.cumsum(counts)
+        return [whole[e - n : e].decode() for e, n in zip(ends, counts, strict=True)]
+
+    def from_first(self, data: bytes | None, *, patience: float | None = None) -> bytes:
+        """What rank 0 sends to all; the others pass None and wait for it."""
+        size = np.array([len(data or b"")], dtype=np.int64)
+        self.wait(self.comm.Ibcast(size, root=0), patience=patience)
+        buffer = np.empty(int(size[0]), dtype=np.uint8)
+        if data is not None:
+            buffer[:] = np.frombuffer(data, dtype=np.uint8)
+        self.wait(self.comm.Ibcast(buffer, root=0))
+        return buffer.tobytes()
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Do something that may fail at one rank alone: then it fails at all, by name.
+
+        `work` must exchange nothing with other ranks.
+        """
+        found, error = None, None
+        try:
+            found = work()
+        except (PoiseError, MemoryError) as raised:
+            error = raised
+        self.agree(error)
+        return found  # type: ignore[return-value]
+
+    def agree(self, error: BaseException | None) -> None:
+        """Raise the own error, or a `RankError` with the first one of another rank."""
+        texts = self.texts("" if error is None else f"{type(error).__name__}: {error}")
+        if error is not None:
+            raise error
+        for rank, text in enumerate(texts):
+            if text:
+                raise RankError(f"rank {rank} of {self.size} cannot go on: {text}")
+
+    def check_versions(self) -> None:
+        """Refuse ranks that do not run the same programs: their sums would be of two minds."""
+        texts = self.texts(versions())
+        for rank, text in enumerate(texts):
+            if text != texts[0]:
+                raise RankError(
+                    f"the ranks run different versions: rank 0 has {texts[0]}, rank {rank} has "
+                    f"{text}. Install the same on every machine"
+                )
+
+
+def versions() -> str:
+    """Versions of what takes part in solves, and a checksum of poise's own sources."""
+    root = Path(poise.__file__).parent
+    digest = hashlib.sha256()
+    for part in ("active", "distributed", "graph", "linalg", "models"):
+        for path in sorted((root / part).rglob("*.py")):
+            digest.update(path.read_bytes())
+    library = ".".join(map(str, petsc().Sys.getVersion()))
+    return (
+        f"poise {poise.__version__} ({digest.hexdigest()[:12]}), NumPy {np.__version__}, "
+        f"PETSc {library}"
+    )

@@ -1,0 +1,71 @@
+"""How many of the true neighbours were found: exact lists of a few points, compared with theirs."""
+
+from pathlib import Path
+
+import numpy as np
+
+from poise.distributed.layout import first_rows, read_table, write_table
+from poise.distributed.plan import load_plan
+from poise.distributed.search import CellSearch
+from poise.distributed.tasks import Arrays, Facts, load
+from poise.graph.metrics import FloatArray, IntArray
+
+TIED = 1e-12
+"""Relative difference of distances that counts as none."""
+
+
+def choose_checked(folder: Path) -> None:
+    """Choose the points that are checked and put them where every task finds them."""
+    plan = load_plan(folder)
+    first = first_rows(read_table(folder, "counts"))
+    draw = np.random.default_rng([plan.seed, plan.n])
+    rows = np.sort(draw.choice(plan.n, size=min(plan.checked, plan.n), replace=False))
+    cells = np.searchsorted(first, rows, side="right") - 1
+    points = [
+        load("home", folder, int(cell), "points")[rows[cells == cell] - first[cell]]
+        for cell in np.unique(cells)
+    ]
+    write_table(folder, "checked_rows", rows.astype(np.int64))
+    write_table(folder, "checked_points", np.concatenate(points))
+
+
+def check_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
+    """Distances from the checked points to their k + 1 nearest in a cell, every pair compared."""
+    plan = load_plan(folder)
+    queries = read_table(folder, "checked_points")
+    points = load("home", folder, number, "points")
+    search = CellSearch(points, plan.metric, "exact", queries.shape[0], plan.seed)
+    _, distances = search(np.asarray(queries), plan.k + 1)
+    return {"distances": distances}, {}
+
+
+def measured_recall(folder: Path, cells: IntArray) -> float:
+    """Share of the true neighbours of the checked points that their lists hold."""
+    plan = load_plan(folder)
+    rows = np.asarray(read_table(folder, "checked_rows"))
+    everything = np.concatenate(
+        [load("checks", folder, int(cell), "distances") for cell in cells], axis=1
+    )
+    # The nearest is the point itself, or one that coincides with it.
+    exact = np.sort(everything, axis=1)[:, 1 : plan.k + 1]
+    return share_found(lists_of(folder, rows), exact)
+
+
+def share_found(found: list[FloatArray], exact: FloatArray) -> float:
+    """Share of the exact lists that was found, by distance: of tied neighbours any will do."""
+    farthest = exact[:, -1] * (1 + TIED)
+    hits = [int((one <= far).sum()) for one, far in zip(found, farthest, strict=True)]
+    return float(np.minimum(hits, exact.shape[1]).sum() / exact.size)
+
+
+def lists_of(folder: Path, rows: IntArray) -> list[FloatArray]:
+    """Distances in the lists of some rows of the graph, while its work folder is kept."""
+    first = first_rows(read_table(folder, "counts"))
+    cells = np.searchsorted(first, rows, side="right") - 1
+    found: dict[int, FloatArray] = {}
+    for cell in np.unique(cells):
+        sources = np.asarray(load("edges", folder, int(cell), "sources"))
+        distances = np.asarray(load("edges", folder, int(cell), "distances"))
+        for row in rows[cells == cell]:
+            found[int(row)] = distances[sources == row - first[cell]]
+    return [found[int(row)] for row in rows]

@@ -1,0 +1,68 @@
+"""The tasks of a stage on Dask: sent to workers, waited for, sent again when a worker dies."""
+
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from poise.data.embeddings.items import extra
+from poise.distributed.tasks import Facts, Task, perform
+from poise.errors import PoiseError, RunError
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, tasks done, and all of its tasks."""
+
+
+Run = Callable[[str, Task, Iterable[int]], dict[int, Facts]]
+"""Does a stage: its name, its task and the numbers to do it for; what each returned."""
+
+
+def run_stage(
+    client: Any,
+    folder: Path,
+    progress: Progress | None,
+    stage: str,
+    task: Task,
+    numbers: Iterable[int],
+) -> dict[int, Facts]:
+    """Do a task for each number, on any worker, and return what each returned.
+
+    Dask sends the tasks of a worker that dies to others; those finished leave a record and are not
+    done again.
+
+    Raises
+    ------
+    RunError
+        If workers die repeatedly on one task, or a task fails.
+    """
+    distributed = extra("distributed", "dask", "building a graph on several machines")
+    wanted = [int(number) for number in numbers]
+    run = uuid.uuid4().hex[:8]
+    futures = {
+        client.submit(
+            perform, task, stage, folder, number, key=f"{stage}-{number}-{run}", pure=False
+        ): number
+        for number in wanted
+    }
+    found: dict[int, Facts] = {}
+    try:
+        for future in distributed.as_completed(futures):
+            found[futures[future]] = future.result()
+            if progress:
+                progress(stage, len(found), len(wanted))
+    except distributed.KilledWorker as error:
+        raise RunError(
+            f"workers died again and again in the stage {stage} ({error.task}), most likely of too "
+            "little memory: use more cells or fewer workers on each machine, then run the command "
+            "again; what is finished is kept"
+        ) from None
+    except PoiseError:
+        raise
+    except Exception as error:
+        raise RunError(
+            f"the stage {stage} failed: {type(error).__name__}: {error}; what is finished is kept: "
+            "run the command again to resume"
+        ) from error
+    finally:
+        client.cancel([future for future in futures if not future.done()])
+    return found

@@ -1,0 +1,106 @@
+"""A small process beside each rank that says so when the rank dies or hangs.
+
+A rank that waits inside MPI or PETSc for another one that died cannot say anything, and most
+launchers kill it without a word. The watchdog is a process of its own: it hears a sign of life from
+its rank, and writes an error that names the rank and what it was doing. It ends a rank that hangs.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+#: Seconds between signs of life, at least: each wakes the other process.
+PACE = 0.25
+
+
+class Watchdog:
+    """The side of the rank: starts the process and tells it what is going on.
+
+    Parameters
+    ----------
+    name : how messages call the rank, for example "rank 1 of 2"
+    timeout : seconds without a sign of life after which the rank is ended
+    """
+
+    def __init__(self, name: str, timeout: float) -> None:
+        command = [sys.executable, "-I", str(Path(__file__)), str(os.getpid()), str(timeout), name]
+        # A session of its own: the launcher kills the rank and what belongs to it, not this.
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        self._last = 0.0
+
+    def beat(self) -> None:
+        """A sign of life."""
+        now = time.monotonic()
+        if now - self._last >= PACE:
+            self._last = now
+            self._send("beat")
+
+    def doing(self, what: str) -> None:
+        """What the rank does now, for the message."""
+        self._last = time.monotonic()
+        self._send(f"doing {what}")
+
+    def safe(self, where: str) -> None:
+        """Where answers are kept, for the message."""
+        self._send(f"safe {where}")
+
+    def goodbye(self) -> None:
+        """The rank ends as it should, or has said itself why it does not."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._send("goodbye")
+            self._process.stdin.close()
+            self._process.wait()
+
+    def _send(self, line: str) -> None:
+        pipe = self._process.stdin
+        if pipe is None or pipe.closed:
+            return
+        try:
+            os.write(pipe.fileno(), (" ".join(line.split()) + "\n").encode())
+        except OSError:  # somebody ended the watchdog: the rank goes on without it
+            pipe.close()
+
+
+def watch(source: int, pid: int, timeout: float, name: str, out: TextIO) -> int:
+    """Listen until the rank says goodbye, dies or hangs; 0 if it said goodbye."""
+    doing, safe, rest = "starting", "", b""
+    while True:
+        ready, _, _ = select.select([source], [], [], timeout)
+        received = os.read(source, 65536) if ready else b""
+        *lines, rest = (rest + received).split(b"\n")
+        for line in lines:
+            word, _, text = line.decode(errors="replace").partition(" ")
+            if word == "goodbye":
+                return 0
+            if word == "doing":
+                doing = text
+            elif word == "safe":
+                safe = f" Answers given so far are safe in {text}."
+        if received:
+            continue
+        if ready:
+            what = (
+                f"it was ended from outside while {doing}: it or another rank died, or the "
+                "launcher was stopped"
+            )
+        else:
+            what = (
+                f"no sign of life for {timeout:g} s while {doing}: another rank may have died or "
+                "hang, or the time-out is too short. This rank is ended"
+            )
+        out.write(f"RankLostError: {name}: {what}.{safe}\n")
+        out.flush()
+        if not ready:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(watch(0, int(sys.argv[1]), float(sys.argv[2]), sys.argv[3], sys.stderr))
