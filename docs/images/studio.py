@@ -20,6 +20,10 @@ HERE = Path(__file__).parent
 DATA = "fashionmnist"
 NAMES = "T-shirt,trousers,pullover,dress,coat,sandal,shirt,sneaker,bag,boot"  # in their order
 ANSWERS = 60
+#: Rows are there, and no note says that the guesses are older than the answers.
+UP_TO_DATE = """() => document.querySelector(".review .row")
+  && !document.querySelector(".review .note").textContent"""
+NEXT = "item => document.getElementById('stage').dataset.item !== item"
 
 
 def main() -> None:
@@ -51,22 +55,25 @@ def main() -> None:
 
 def label(page: Page, truth: dict[str, int]) -> None:
     """Answer truthfully, but once, so that there is something suspicious."""
-    page.wait_for_selector("#help[open]", timeout=300_000)
-    page.keyboard.press("Escape")
-    page.wait_for_selector("#stage[data-item]")
+    page.wait_for_selector("#stage[data-item]", timeout=600_000)
+    page.get_by_role("button", name="Got it").click()
     for number in range(ANSWERS):
         item = page.get_attribute("#stage", "data-item")
         assert item is not None
-        page.wait_for_function("item => document.body.dataset.ahead === item", arg=item)
         wrong = number == ANSWERS // 2
         page.keyboard.press("1234567890"[(truth[item] + 5 * wrong) % 10])
         page.wait_for_function(
-            "item => document.getElementById('stage').dataset.item !== item", arg=item
+            "item => document.getElementById('stage').dataset.item !== item",
+            arg=item,
+            timeout=120_000,
         )
 
 
 def take(page: Page) -> None:
-    """The pictures, once everything on them is there."""
+    """The pictures, once everything on them is there; the predictions know the last answers."""
+    page.keyboard.press("v")
+    page.wait_for_function(UP_TO_DATE, timeout=600_000)
+    page.keyboard.press("Escape")
     time.sleep(3)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -81,7 +88,8 @@ def take(page: Page) -> None:
     page.screenshot(path=HERE / "studio-map.png")
     page.get_by_role("button", name="Review").click()
     page.get_by_role("button", name="Suspicious").click()
-    time.sleep(12)
+    page.wait_for_selector(".review .row", timeout=300_000)
+    time.sleep(1)
     page.screenshot(path=HERE / "studio-review.png")
 
 

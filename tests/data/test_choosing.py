@@ -100,7 +100,12 @@ def test_embed_follows_the_rule(monkeypatch):
     assert poise.embed(X, cached=False).shape[1] <= 3
 
 
-def test_a_larger_encoder_is_named_with_its_size():
+def test_a_larger_encoder_is_named_with_its_size_and_what_it_gains():
+    for name, other in STRONGER.items():
+        assert other.gain in stronger(name)
+        assert "not measured by us" in stronger(name)
+    assert "95.1%" in stronger("photo")
+    assert "89% instead of 83%" in stronger("sentence")
     assert "340 MB" in stronger("photo")
     assert "--embed image-encoder" in stronger("photo")
     assert "--embed text-encoder" in stronger("sentence")

@@ -103,11 +103,17 @@ class TestContract:
         first = poise.embed(items_for(name), name, **parameters)
         (kept,) = (own_cache / "embeddings").iterdir()
         content = kept.read_bytes()
+
+        def same_again():
+            again = poise.embed(items_for(name), name, **parameters)
+            # On some processors the last digits depend on what else is computed at once.
+            np.testing.assert_allclose(again, first, atol=1e-6)
+
         for damaged in (b"damaged", b"", content[: len(content) // 2]):
             kept.write_bytes(damaged)
-            np.testing.assert_array_equal(poise.embed(items_for(name), name, **parameters), first)
+            same_again()
         np.save(kept, first[:3])
-        np.testing.assert_array_equal(poise.embed(items_for(name), name, **parameters), first)
+        same_again()
 
     def test_the_wrong_kind_of_items(self, name, parameters):
         wrong = np.zeros((4, 16)) if items_for(name) is TEXTS else TEXTS

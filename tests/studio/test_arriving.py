@@ -2,15 +2,20 @@
 
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from poise import Graph, knn_graph
+from poise.data import images as images_module
+from poise.data.embeddings import photo as photo_module
+from poise.data.embeddings.photo import Photo
 from poise.errors import DataError
 from poise.studio import arriving as module
 from poise.studio import opening as opening_module
+from poise.studio import reading as reading_module
 from poise.studio.arriving import arriving, shuffled
 from poise.studio.catalogue import Catalogue
 from poise.studio.events import Event
@@ -33,6 +38,7 @@ def small(monkeypatch):
     """Few items are enough."""
     for name, value in {"ENOUGH": 100, "FEWEST": 20, "STEP": 30, "SOON": 0.0}.items():
         monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(opening_module, "STEP", 30)
 
 
 class Clock:
@@ -66,6 +72,20 @@ def test_after_some_seconds_fewer_are_enough(small):
 def test_nothing_begins_early_if_the_rest_is_there_soon(small, monkeypatch):
     monkeypatch.setattr(module, "SOON", 1e9)
     assert parts() == []
+
+
+def test_what_an_earlier_run_embedded_does_not_make_the_rest_seem_quick(small, monkeypatch):
+    """After a kill: the first half costs no time, the others do."""
+    monkeypatch.setattr(module, "SOON", 10.0)
+    now = [0.0]
+
+    def slow_at_last(m):
+        now[0] += 20.0 if m > 200 else 0.0
+        return take(m)
+
+    found = list(arriving(slow_at_last, 400, COMPARED, lambda *done: None, lambda: now[0]))
+    assert found
+    assert len(found[0].catalogue) < 300
 
 
 def test_what_is_in_keeps_its_number_and_the_graph_is_that_of_the_items(small):
@@ -224,6 +244,103 @@ def test_the_first_question_does_not_wait_for_the_last_photo(small, photos, tmp_
     whole.close()
 
 
+@pytest.fixture
+def decoded(monkeypatch):
+    """Counts how often each file is decoded as an encoder or a copy needs it."""
+    counts = Counter()
+    real = images_module.square
+
+    def counted(content, *given, **named):
+        counts[content] += 1
+        return real(content, *given, **named)
+
+    for module_with_it in (reading_module, photo_module):
+        monkeypatch.setattr(module_with_it, "square", counted)
+    return counts
+
+
+@pytest.mark.parametrize("kind", ["folder", "table"])
+def test_each_photo_is_decoded_once(small, photos, tmp_path, monkeypatch, decoded, kind):
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+    source = photos
+    if kind == "table":
+        source = tmp_path / "table.csv"
+        source.write_text("image\n" + "".join(f"photos/{i:03d}.png\n" for i in range(240)))
+    opening = opened(Source(str(source), tmp_path / "p.poise"))
+    until(lambda: opening.ended)
+    opening.close()
+    assert opening.trouble == ""
+    broken = decoded.pop((photos / "239.png").read_bytes())
+    assert len(decoded) == 239
+    assert set(decoded.values()) == {1}
+    assert broken >= 1
+    decoded.clear()
+    Opening(Source(str(source), tmp_path / "p.poise")).open().close()
+    assert len(decoded) == 1, "only what could not be read is tried again"
+
+
+def test_old_items_are_asked_about_before_new_ones_are_read(small, photos, tmp_path, monkeypatch):
+    """A project that is started again beside many new files; a few of the old ones are gone."""
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+    later = tmp_path / "later"
+    later.mkdir()
+    for path in sorted(photos.iterdir())[100:]:
+        path.rename(later / path.name)
+    first = Opening(Source(str(photos), tmp_path / "p.poise")).open()
+    said = {answer(first, label): label for label in "abab"}
+    before, centre = dict(zip(first.catalogue.ids, first.features, strict=True)), first.centre
+    first.close()
+    for path in later.iterdir():
+        path.rename(photos / path.name)
+    gone = [name for name in ("003.png", "050.png", "077.png") if name_id(before, first, name)]
+    gone = [name for name in gone if name_id(before, first, name) not in said]
+    for name in gone:
+        (photos / name).unlink()
+    gate, real = threading.Event(), Photo.reader
+
+    def reader(self, kept):
+        encode = real(self, kept)
+
+        def waiting(contents):
+            assert gate.wait(60)
+            return encode(contents)
+
+        return waiting
+
+    monkeypatch.setattr(Photo, "reader", reader)
+    opening = opened(Source(str(photos), tmp_path / "p.poise"))
+    try:
+        until(lambda: opening.project is not None or opening.error)
+        project = opening.project
+        assert len(project.catalogue) == 100 - len(gone)
+        assert opening.coming()["total"] == 240 - len(gone)
+        said[answer(project, "a")] = "a"
+        gate.set()
+        until(lambda: opening.ended)
+        assert opening.trouble == ""
+        assert opening.coming() is None
+        assert len(project.catalogue) == 239 - len(gone)
+        assert {item: given.label for item, given in project.state.labels.items()} == said
+        now = dict(zip(project.catalogue.ids, project.features, strict=True))
+        for item in set(before) & set(now):
+            np.testing.assert_array_equal(now[item], before[item])
+        np.testing.assert_array_equal(project.centre, centre)
+        at_once = knn_graph(project.features, k=10, metric="cosine", keep_neighbours=True)
+        np.testing.assert_allclose(
+            project.graph.weights.toarray(), at_once.weights.toarray(), atol=1e-5
+        )
+    finally:
+        gate.set()
+        opening.close()
+    again = Opening(Source(str(photos), tmp_path / "p.poise")).open()
+    assert len(again.catalogue) == 239 - len(gone)
+    again.close()
+
+
+def name_id(before, project, name):
+    return next(i for i in before if project.catalogue.sources[project.catalogue.index[i]] == name)
+
+
 def test_a_failure_after_questions_began_is_told_and_they_go_on(
     small, photos, tmp_path, monkeypatch
 ):
@@ -273,3 +390,60 @@ def test_closing_ends_the_reading(small, photos, tmp_path):
     until(lambda: opening.project is not None or opening.error)
     opening.close()
     until(lambda: opening.ended)
+
+
+def test_texts_that_are_new_in_a_table_join_the_old_ones(small, tmp_path, monkeypatch):
+    """Wherever they stand in it; texts that are gone leave."""
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
+    words = ["red", "green", "blue", "grey", "pink", "white", "black", "brown", "orange", "purple"]
+    texts = [f"a {a} thing, {b} walls, {c}" for a in words for b in words for c in ("in", "out")]
+    table, folder = tmp_path / "t.csv", tmp_path / "p.poise"
+    table.write_text("text\n" + "".join(f'"{text}"\n' for text in texts[:80]))
+    first = Opening(Source(str(table), folder)).open()
+    said = {answer(first, label): label for label in "ab"}
+    first.close()
+    rows = [
+        *texts[120:],
+        *(t for t, one in zip(texts, first.catalogue.ids, strict=False) if one in said),
+        *texts[5:120],
+    ]
+    rows = list(dict.fromkeys(rows))
+    table.write_text("text\n" + "".join(f'"{text}"\n' for text in rows))
+    seen, real = [], opening_module.Opening._let_in
+
+    def let_in(self, source, catalogue, features, graph):
+        seen.append(len(catalogue))
+        return real(self, source, catalogue, features, graph)
+
+    monkeypatch.setattr(opening_module.Opening, "_let_in", let_in)
+    opening = opened(Source(str(table), folder))
+    try:
+        until(lambda: opening.ended)
+        assert (opening.error, opening.trouble) == (None, "")
+        stayed = len(set(rows) & set(texts[:80]))
+        assert seen[0] == stayed
+        assert seen[1] == stayed + 100
+        assert seen[-1] == len(rows)
+        assert {item: one.label for item, one in opening.project.state.labels.items()} == said
+    finally:
+        opening.close()
+    again = Opening(Source(str(table), folder)).open()
+    whole = Opening(Source(str(table), tmp_path / "whole.poise")).open()
+    np.testing.assert_allclose(
+        again.graph.weights.toarray(), whole.graph.weights.toarray(), atol=1e-5
+    )
+    again.close()
+    whole.close()
+
+
+def test_the_time_that_is_left_does_not_count_what_was_there(monkeypatch):
+    """9,000 of 10,000 were known; 500 more took ten seconds, so the last 500 take as long."""
+    opening = Opening(Source("x"))
+    now = [100.0]
+    monkeypatch.setattr(opening_module.time, "monotonic", lambda: now[0])
+    report = opening.begin("embedding")
+    report(9_000, 10_000)
+    assert opening.steps[-1].shown()["left"] is None
+    now[0] += 10
+    report(9_500, 10_000)
+    assert opening.steps[-1].shown()["left"] == pytest.approx(10.0)

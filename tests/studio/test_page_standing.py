@@ -1,12 +1,9 @@
 """What must not be missed: audits, advice, restrictions, what is not saved, what cannot be read."""
 
 import shutil
-import sys
 from concurrent.futures import Future
-from types import ModuleType
 
 import numpy as np
-import pytest
 from browser import (
     KINDS,
     SIZES,
@@ -20,6 +17,7 @@ from browser import (
 )
 
 from poise.active.stopping import Advice
+from poise.data import other_pictures
 from poise.errors import DataError
 from poise.studio import opening as openings
 from poise.studio import progress
@@ -204,7 +202,10 @@ def test_a_preparation_that_fails_can_be_started_again(start, visits, photos, fo
     shown(page)
 
 
-def test_what_could_not_be_read_stays_listed_under_the_name(start, visits, photos, tmp_path):
+def test_what_could_not_be_read_stays_listed_under_the_name(
+    start, visits, photos, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(other_pictures, "find_spec", lambda name: None)
     folder = tmp_path / "photos"
     shutil.copytree(photos, folder)
     (folder / "empty.png").write_bytes(b"")
@@ -220,7 +221,7 @@ def test_what_could_not_be_read_stays_listed_under_the_name(start, visits, photo
     page.locator("#project-details summary").click()
     for words in (
         "empty.png: it is empty (0 bytes)",
-        "phone.HEIC: HEIC needs pillow-heif: pip install pillow-heif",
+        "phone.HEIC: HEIC needs pi-heif: pip install pi-heif",
         "camera.cr2: camera raw files are not read: export it as JPEG",
     ):
         reads(page, "#project-about", words)
@@ -229,22 +230,3 @@ def test_what_could_not_be_read_stays_listed_under_the_name(start, visits, photo
     shown(page)
     page.locator("#project-details summary").press("Enter")
     reads(page, "#project-about", "phone.HEIC")
-
-
-@pytest.mark.parametrize("name", ["phone.heic", "phone.HEIF"])
-def test_heic_is_read_where_its_package_is_installed(tmp_path, monkeypatch, name):
-    """A stand-in for the package: what matters is that the file is then an item."""
-    registered = []
-    package = ModuleType("pillow_heif")
-    package.register_heif_opener = lambda: registered.append(1)
-    package.__spec__ = type("Spec", (), {"name": "pillow_heif"})()
-    monkeypatch.setitem(sys.modules, "pillow_heif", package)
-    folder = make_photos(tmp_path / "photos", 4)
-    shutil.copy(folder / "disc-00.png", folder / name)
-    found = openings.Opening(openings.Source(str(folder), tmp_path / "p.poise", k=4)).open()
-    try:
-        assert name in found.catalogue.sources
-        assert not found.catalogue.unreadable
-        assert registered
-    finally:
-        found.close()

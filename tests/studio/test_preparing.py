@@ -5,10 +5,11 @@ import pytest
 from PIL import Image
 
 import poise
+from poise import machine
 from poise.data.embeddings import Images
 from poise.data.sources import read_items
-from poise.errors import DataError, InputError, UnknownNameError
-from poise.studio import preparing
+from poise.errors import DataError, InputError, MemoryShortError, UnknownNameError
+from poise.studio import earlier, expecting, preparing
 from poise.studio.catalogue import Catalogue, read_catalogue
 from poise.studio.preparing import prepare, read_about
 
@@ -94,11 +95,11 @@ def test_other_items_another_embedding_another_k(tmp_path, work, monkeypatch):
         np.testing.assert_array_equal(features, poise.embed(catalogue.items, used))
         assert graph.fingerprint == poise.knn_graph(features, k=6).fingerprint
     work.clear()
-    monkeypatch.setattr(preparing, "__version__", "99.0.1")
+    monkeypatch.setattr(earlier, "__version__", "99.0.1")
     prepared(vectors(), tmp_path, k=6)
     assert work == ["embed", "knn_graph"]
     work.clear()
-    monkeypatch.setattr(preparing, "__version__", "99.0.2")
+    monkeypatch.setattr(earlier, "__version__", "99.0.2")
     prepared(vectors(), tmp_path, k=6)
     assert work == []
 
@@ -309,3 +310,29 @@ def test_poise_embed_gives_the_numbers_of_the_app(tmp_path):
     features, _ = prepared(read_catalogue(str(tmp_path / "scans")), tmp_path / "p.poise")
     assert read_about(tmp_path / "p.poise")["embedding"] == "pca"
     np.testing.assert_array_equal(poise.embed(read_items(str(tmp_path / "scans"))), features)
+
+
+def test_many_items_are_estimated_before_they_are_begun(tmp_path, monkeypatch):
+    monkeypatch.setattr(expecting, "MANY", 10)
+    said = []
+    prepare(
+        vectors(),
+        tmp_path,
+        embedding=None,
+        k=3,
+        begin=lambda name: lambda done, total: said.append(name),
+        expect=lambda line, seconds: said.append((line, seconds)),
+    )
+    (place,) = (i for i, one in enumerate(said) if isinstance(one, tuple))
+    line, seconds = said[place]
+    assert line.startswith(f"{len(vectors())} items: joining neighbours takes about ")
+    assert seconds > 0
+    assert "joining neighbours" not in said[:place]
+
+
+def test_more_items_than_memory_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(expecting, "MANY", 10)
+    monkeypatch.setattr(machine, "SMALL", 0)
+    monkeypatch.setattr(machine, "available_memory", lambda: 1000)
+    with pytest.raises(MemoryShortError, match=r"labelling .* items .* --k"):
+        prepared(vectors(), tmp_path)

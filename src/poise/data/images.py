@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from poise.data.other_pictures import HEIF_NEEDED, is_heif, read_heif
 from poise.errors import MissingExtraError, PoiseError
 
 #: Bytes of an image file at most.
@@ -179,8 +180,9 @@ def _opened(content: bytes) -> Any:
     """A Pillow image of which only the header is read."""
     library = pillow()
     try:
-        # HEIC, if `other_pictures.read_heif` has found what reads it.
-        formats = (*FORMATS, "HEIF") if "HEIF" in library.OPEN else FORMATS
+        formats = ("HEIF",) if is_heif(content) else FORMATS
+        if "HEIF" in formats and not read_heif():
+            raise UnreadableError(HEIF_NEEDED)
         return library.open(io.BytesIO(content), formats=formats)
     except library.DecompressionBombError:
         # Raised by the size in the header; a JPEG file may still be decoded smaller than that.

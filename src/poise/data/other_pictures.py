@@ -3,11 +3,16 @@
 from importlib import import_module
 from importlib.util import find_spec
 
-#: Photographs as phones take them: read once this package is installed.
-HEIF, HEIF_PACKAGE = (".heic", ".heif"), "pillow-heif"
+from poise.data.tables import HEIF, PICTURES
+
+#: Packages that read HEIC, and the marks of such files, which follow a length and "ftyp".
+HEIF_PACKAGES = ("pi_heif", "pillow_heif")
+HEIF_MARKS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+#: pi-heif decodes and no more: 2 MB under the LGPL; pillow-heif is 26 MB and under the GPL.
+HEIF_NEEDED = "HEIC needs pi-heif: pip install pi-heif, then start poise again"
 #: Endings -> what they are, and what to do.
 NOT_READ = {
-    HEIF: f"HEIC needs {HEIF_PACKAGE}: pip install {HEIF_PACKAGE}, then start poise again",
+    HEIF: HEIF_NEEDED,
     (".avif", ".jxl", ".jp2"): "this kind of image is not read: convert it to JPEG or PNG",
     (".cr2", ".cr3", ".nef", ".arw", ".dng", ".orf", ".raf", ".rw2"): (
         "camera raw files are not read: export it as JPEG"
@@ -17,12 +22,27 @@ NOT_READ = {
 }
 
 
-def read_heif() -> tuple[str, ...]:
-    """Let Pillow read HEIC where that is installed; the endings that can be read now."""
-    if find_spec("pillow_heif") is None:
-        return ()
-    import_module("pillow_heif").register_heif_opener()
-    return HEIF
+def heif_package() -> str | None:
+    """The installed package that reads HEIC, if there is one."""
+    return next((name for name in HEIF_PACKAGES if find_spec(name) is not None), None)
+
+
+def read_heif() -> bool:
+    """Let Pillow read HEIC if a package for it is installed; whether it does."""
+    if (package := heif_package()) is None:
+        return False
+    import_module(package).register_heif_opener()
+    return True
+
+
+def is_heif(content: bytes) -> bool:
+    """Whether a file is HEIC by its content, whatever it is called."""
+    return content[4:8] == b"ftyp" and content[8:12] in HEIF_MARKS
+
+
+def picture_endings() -> tuple[str, ...]:
+    """Endings of the image files that can be read now."""
+    return (*PICTURES, *HEIF) if heif_package() else PICTURES
 
 
 def why_not_read(ending: str) -> str:

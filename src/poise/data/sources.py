@@ -12,8 +12,8 @@ import numpy.typing as npt
 from poise.data.datasets import datasets, load_dataset
 from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import Images, Items, extra
+from poise.data.other_pictures import picture_endings
 from poise.data.tables import (
-    PICTURES,
     addresses_refused,
     content_columns,
     contents,
@@ -87,16 +87,17 @@ def read_items(
 
 def _images(folder: Path, size: int | None, colour: bool) -> Images:
     """Every image in the folder and the folders in it, in the order of their paths."""
+    endings = picture_endings()
     paths = sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix.lower() in PICTURES
+        if path.suffix.lower() in endings
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
         and path.is_file()
     )
     if not paths:
         raise DataError(
-            f"{folder} holds no images: expected files that end in {', '.join(PICTURES)}"
+            f"{folder} holds no images: expected files that end in {', '.join(endings)}"
         )
     return Images(tuple(paths), size, colour)
 

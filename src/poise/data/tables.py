@@ -8,8 +8,9 @@ from typing import Any
 
 from poise.errors import InputError
 
-#: Endings of image files.
+#: Endings of image files, and of those that need a package of their own (see `other_pictures`).
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+HEIF = (".heic", ".heif", ".hif")
 #: Names of columns that hold the items, and of those that hold labels.
 CONTENT = ("text", "image", "path", "file", "filename", "content", "sentence", "review")
 LABELS = ("label", "class")
@@ -135,4 +136,4 @@ def _names_image(text: str, said: bool) -> bool:
     if len(text.split()) > 1 and (is_address(text) or "\n" in text):
         return False
     ending = text.split("?")[0].split("#")[0] if is_address(text) else text
-    return ending.lower().endswith(PICTURES) or (said and is_address(text))
+    return ending.lower().endswith((*PICTURES, *HEIF)) or (said and is_address(text))

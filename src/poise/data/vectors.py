@@ -12,7 +12,7 @@ import numpy.typing as npt
 from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import extra
 from poise.data.sources import PARQUET_ERRORS, parse_json, unreadable_parquet
-from poise.data.tables import PICTURES, no_column
+from poise.data.tables import HEIF, PICTURES, no_column
 from poise.errors import DataError, InputError
 
 #: Largest magnitude allowed: sums of squares of such values are finite in single precision.
@@ -76,7 +76,7 @@ def read_names(path: Path) -> list[str]:
             names = [row[0].strip() for row in csv.reader(file) if row and row[0].strip()]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
-    if names and not names[0].lower().endswith(PICTURES):
+    if names and not names[0].lower().endswith((*PICTURES, *HEIF)):
         names = names[1:]
     if not names:
         raise InputError(f"{path} names no images: expected a file's name per row, first column")

@@ -38,7 +38,7 @@ class Part:
     Attributes
     ----------
     catalogue, features, graph : of these items
-    rows : the features before they were centred
+    rows : the features before they were centred; of those that are new to the project
     wanted : how many items the source was asked for; those that cannot be read are not in
     """
 
@@ -65,12 +65,13 @@ def arriving(
     compared : by which embedding, with how many neighbours, by which metric
     report : called with (items that are in, total)
     """
-    began, size = clock(), 0
+    size = before = 0
+    began = last = clock()
     known: Catalogue | None = None
     rows: Features | None = None
     centre: Features | float = 0.0
     graph: Graph | None = None
-    while (size := _next(size, graph is not None)) < total:
+    while (size := _next(before := size, graph is not None)) < total:
         catalogue = take(size)
         old = 0 if known is None else len(known)
         new = list(range(old, len(catalogue)))
@@ -87,22 +88,65 @@ def arriving(
         if rows is None or len(rows) < FEWEST:
             continue
         if graph is None:
-            elapsed = clock() - began
-            if len(rows) < ENOUGH and elapsed < SECONDS:
+            now = clock()
+            took, last = now - last, now
+            if len(rows) < ENOUGH and now - began < SECONDS:
                 continue
-            if elapsed * (total - size) / size <= SOON:
-                return
+            # By the newest part alone: after an interruption the first ones cost no time.
+            if took * (total - size) / (size - before) <= SOON:
+                continue
             centre = rows.mean(axis=0) if is_centred(compared.embedding) else 0.0
             features = rows - centre
             graph = knn_graph(features, compared.k, metric=compared.metric, keep_neighbours=True)
         else:
-            features = rows - centre
-            graph = graph.extend(features[graph.n_nodes :])
+            graph = graph.extend(rows[graph.n_nodes :] - centre)
+            features = np.asarray(graph.features)  # not a copy: they may be large
+        yield Part(catalogue, features, graph, rows, size)
+
+
+def joining(
+    take: Take,
+    total: int,
+    begun: Part,
+    compared: Compared,
+    uncentred: Callable[[Features], Features],
+    report: Report,
+) -> Iterator[Part]:
+    """Growing parts of what is new beside a project's items; never all of it.
+
+    Parameters
+    ----------
+    take : m -> the catalogue of the first m items, those of the project before the new ones
+    total : how many there are
+    begun : the items of the project
+    compared : as they are
+    uncentred : new rows -> as those of the project are compared
+    report : called with (items that are in, total)
+    """
+    known, features, graph, rows = begun.catalogue, begun.features, begun.graph, begun.rows
+    old = size = begun.wanted
+    while (size := size + max(ENOUGH, int(SHARE * (size - old)))) < total:
+        catalogue = take(size)
+        if catalogue.ids[: len(known)] != known.ids:
+            return  # files went or changed meanwhile: all of them are read once more at the end
+        there = len(known)
+        if len(catalogue) == there:
+            continue
+        more = embedded(
+            catalogue.only(range(there, len(catalogue))),
+            compared.embedding,
+            lambda done, _, there=there: report(there + done, total),  # type: ignore[misc]
+        )
+        known, rows = catalogue, np.concatenate([rows, more])
+        graph = graph.extend(uncentred(more))
+        features = np.asarray(graph.features)
         yield Part(catalogue, features, graph, rows, size)
 
 
 def _next(size: int, begun: bool) -> int:
-    return size + (max(STEP, int(SHARE * size)) if begun else STEP)
+    if begun:
+        return size + max(STEP, int(SHARE * size))
+    return size + max(STEP, size // 4 if size >= ENOUGH else 0)
 
 
 def shuffled(n: int) -> npt.NDArray[np.int64]:
@@ -117,4 +161,7 @@ def in_order_of_arrival(
     first = [catalogue.index[item] for item in before.ids if item in catalogue.index]
     rest = np.setdiff1d(np.arange(len(catalogue)), first)
     order = np.concatenate([np.array(first, dtype=np.int64), rest])
-    return catalogue.only(order.tolist()), features[order], graph.reordered(order)
+    graph = graph.reordered(order)
+    held = graph.features
+    features = held if isinstance(held, np.ndarray) else features[order]  # no copy: may be large
+    return catalogue.only(order.tolist()), features, graph

@@ -33,6 +33,8 @@ SLOW, LARGE = 0.25, 200_000
 #: solve runs, one question in `PACE` seconds. More of them are more questions that were chosen
 #: without the answers to the ones before.
 MOST, PACE = 12, 1.0
+#: Until a solve was measured, it is taken to need so many seconds a node.
+EXPECTED = 8e-6
 #: And so many while the solver is compiled, once after an installation: with more first questions
 #: that know nothing of each other's answers, fewer classes are seen early.
 COMPILING = 6
@@ -360,7 +362,8 @@ class Asker:
         """How many questions are asked ahead of one person with one solve."""
         if is_warming_up():
             return COMPILING
-        return min(max(ceil(self._solving() / PACE), FEWEST), MOST)
+        seconds = self._solving() or EXPECTED * self.graph.n_nodes
+        return min(max(ceil(seconds / PACE), FEWEST), MOST)
 
     def _explain(self) -> None:
         with self._changed:

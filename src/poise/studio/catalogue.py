@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from poise.data.datasets import load_dataset
 from poise.data.embeddings.items import Images, Items, are_images
+from poise.data.other_pictures import picture_endings
 from poise.data.sources import TABLES, read_columns, read_items
 from poise.data.tables import (
-    PICTURES,
     addresses_refused,
     content_columns,
     contents,
@@ -37,6 +37,7 @@ from poise.data.vectors import (
 from poise.errors import DataError, InputError
 from poise.studio.events import LONGEST
 from poise.studio.reading import (
+    Encode,
     File,
     Memory,
     Pixels,
@@ -83,7 +84,7 @@ class Catalogue:
     known : id -> class that the source itself gives
     sources : what a person knows each item by: a file's path, a row's number, a key; (n,)
     unreadable : what was left out, a path or a row, and why
-    pixels : (n, 64, 64) small grey copies of image files, else None
+    pixels : (n, 64, 64) small grey copies of image files, unless an encoder read them; else None
     source, column : where the items came from, as far as it is known
     root : the folder that image files may lie in
     files : image files as they were when they were read: (n,), or none
@@ -129,7 +130,12 @@ class Catalogue:
     @property
     def fingerprint(self) -> str:
         """Hash of all contents in their order."""
-        return hashlib.sha256("\n".join(self.hashes or self.ids).encode()).hexdigest()
+        return hashlib.sha256("\n".join(self.contents).encode()).hexdigest()
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """Hash of what each item holds; of copies, all but one may have a number added."""
+        return self.hashes or self.ids
 
     def without(self, reasons: dict[int, str]) -> "Catalogue":
         """The same without some items, given as place in this catalogue -> why."""
@@ -233,6 +239,7 @@ def read_catalogue(
     progress: Progress = lambda done, total: None,
     seen: Seen = lambda content: None,
     names: Sequence[str] | None = None,
+    encode: Encode | None = None,
 ) -> Catalogue:
     """The items of a source.
 
@@ -261,7 +268,9 @@ def read_catalogue(
     seen : callable
         Called with the bytes of every image file that is read, by any thread.
     names : sequence of str, optional
-        Images of a folder, if not all of them are wanted; the items are in this order.
+        Images of a folder or a table, if not all of them are wanted; the items are in this order.
+    encode : callable, optional
+        Embeds image files as they are read, so that each is decoded once; it makes no grey copies.
 
     Raises
     ------
@@ -275,14 +284,14 @@ def read_catalogue(
     path = Path(source)
     if path.is_file() and path.suffix.lower() in TABLES:
         table = _Table(path, column, key, label_column, use_labels, vectors)
-        found = table.catalogue(remembered, progress, seen)
+        found = table.catalogue(remembered, progress, seen, names, encode)
         return _with_vectors(found, given or table.vectors, rows)
     missing = bool(path.suffix) and not path.exists()  # that is wrong, rather than its columns
     for name in (column, key, label_column, vectors):
         if name is not None and not missing:
             raise InputError(f"{source} is no table, so it has no column {name!r}: leave it out")
     if path.is_dir():
-        found = _folder(path, use_labels, remembered, progress, seen, names)
+        found = _folder(path, use_labels, remembered, progress, seen, names, encode)
     elif missing or path.exists():
         X = np.asarray(read_items(source))
         found = _array(source_name(source), str(path.resolve()), X, progress)
@@ -296,6 +305,26 @@ def read_catalogue(
         X = data.X.reshape(len(data.X), *(shape or (-1,)))
         found = _array(source, source, X, progress)
     return _with_vectors(found, given, rows)
+
+
+def image_names(
+    source: str,
+    *,
+    column: str | None = None,
+    key: str | None = None,
+    label_column: str | None = None,
+    use_labels: bool = True,
+) -> tuple[Path, list[str]]:
+    """The folder and the names of the image files that a source holds, without reading them.
+
+    None for what is no folder, nor a table whose rows each name an image of their own.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return path.resolve(), find_images(path.resolve())[0]
+    if path.is_file() and path.suffix.lower() in TABLES:
+        return path.resolve().parent, _Table(path, column, key, label_column, use_labels).images()
+    return path, []
 
 
 # Vectors of people's own --------------------------------------------------------------------------
@@ -371,12 +400,14 @@ def _folder(
     progress: Progress,
     seen: Seen,
     some: Sequence[str] | None = None,
+    encode: Encode | None = None,
 ) -> Catalogue:
     root = path.resolve()
     names, refused = find_images(root) if some is None else (list(some), [])
     if not names and not refused:
-        raise DataError(f"{path} holds no images: expected files that end in {', '.join(PICTURES)}")
-    files, pixels, damaged = _read_once(root, names, remembered, progress, seen)
+        endings = ", ".join(picture_endings())
+        raise DataError(f"{path} holds no images: expected files that end in {endings}")
+    files, pixels, damaged = _read_once(root, names, remembered, progress, seen, encode)
     unreadable = _said(refused + damaged)
     if not files:
         raise _nothing(f"the images in {path}", unreadable)
@@ -406,11 +437,16 @@ def _folder(
 
 
 def _read_once(
-    root: Path, names: Sequence[str], remembered: Path | None, progress: Progress, seen: Seen
-) -> tuple[list[File], Pixels, list[tuple[str, str]]]:
+    root: Path,
+    names: Sequence[str],
+    remembered: Path | None,
+    progress: Progress,
+    seen: Seen,
+    encode: Encode | None,
+) -> tuple[list[File], Pixels | None, list[tuple[str, str]]]:
     """Image files with their ids, from what is remembered where they did not change."""
     memory = Memory.recall(remembered)
-    files, pixels, refused = read_images(root, names, memory, progress, seen)
+    files, pixels, refused = read_images(root, names, memory, progress, seen, encode)
     ids = _distinct([file.hash for file in files], [file.id for file in files])
     files = [replace(file, id=one) for file, one in zip(files, ids, strict=True)]
     if remembered is not None:
@@ -475,10 +511,23 @@ class _Table:
             wanted.append(self.vector_column)
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
-    def catalogue(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
-        """Its rows as items, but for those that hold nothing."""
+    def images(self) -> list[str]:
+        """The image files that its rows name, if each row names one of its own; else none."""
+        names = [value.strip() for value in self.contents if isinstance(value, str)]
+        own = name_images(self.contents, self.joined) and len(set(names)) == len(self.contents)
+        return [name for name in names if name and not is_address(name)] if own else []
+
+    def catalogue(
+        self,
+        remembered: Path | None,
+        progress: Progress,
+        seen: Seen,
+        some: Sequence[str] | None,
+        encode: Encode | None,
+    ) -> Catalogue:
+        """Its rows as items, but for those that hold nothing; or `some` of the images they name."""
         if name_images(self.contents, self.joined):
-            return self._of_images(remembered, progress, seen)
+            return self._of_images(remembered, progress, seen, some, encode)
         report = paced(progress, len(self.contents))
         rows, hashes, refused = [], [], []
         for row, text in enumerate(self.contents):
@@ -494,7 +543,14 @@ class _Table:
         texts = [self.contents[row] for row in rows]
         return self._made("text", texts, rows, sources, hashes, _distinct(hashes), refused)
 
-    def _of_images(self, remembered: Path | None, progress: Progress, seen: Seen) -> Catalogue:
+    def _of_images(
+        self,
+        remembered: Path | None,
+        progress: Progress,
+        seen: Seen,
+        some: Sequence[str] | None,
+        encode: Encode | None,
+    ) -> Catalogue:
         root = self.path.resolve().parent
         refused: list[tuple[str, str]] = []
         rows: dict[str, list[int]] = {}
@@ -508,7 +564,7 @@ class _Table:
         if addresses and len(addresses) == len(rows):
             raise addresses_refused(self.path, str(self.column), addresses[0])
         there = []
-        for name in rows:
+        for name in rows if some is None else some:
             try:
                 if is_address(name):
                     raise UnreadableError("it is an address, and nothing is fetched")
@@ -516,14 +572,16 @@ class _Table:
                 there.append(name)
             except UnreadableError as error:
                 refused.append((name, str(error)))
-        read, pixels, damaged = _read_once(root, there, remembered, progress, seen)
+        read, pixels, damaged = _read_once(root, there, remembered, progress, seen, encode)
         refused += damaged
         if not read:
             folder = "relative to its folder"
             raise _nothing(
                 f"the images in column {self.column!r} of {self.path}, {folder},", refused
             )
-        places = sorted((row, i) for i, file in enumerate(read) for row in rows[file.name])
+        places = [(row, i) for i, file in enumerate(read) for row in rows[file.name]]
+        if some is None:
+            places.sort()
         order = [i for _, i in places]
         files = tuple(read[i] for i in order)
         hashes = [file.hash for file in files]
@@ -537,7 +595,7 @@ class _Table:
             _distinct(hashes, [file.id for file in files]),
             refused,
         )
-        if order != list(range(len(read))):
+        if pixels is not None and order != list(range(len(read))):
             pixels = pixels[order]
         return replace(made, pixels=pixels, root=root, files=files)
 

@@ -2,36 +2,43 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from poise import Graph, embeddings
-from poise.data.datasets import datasets
+import numpy as np
+
+from poise import Graph
 from poise.data.embeddings.choosing import stronger
-from poise.data.embeddings.items import Images
+from poise.data.embeddings.items import Images, Items
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
-from poise.studio.arriving import arriving, in_order_of_arrival, shuffled
-from poise.studio.catalogue import Catalogue, read_catalogue, source_name
-from poise.studio.centring import FILE, read_centre
+from poise.studio.arriving import STEP, Part, arriving, in_order_of_arrival, joining, shuffled
+from poise.studio.catalogue import Catalogue, read_catalogue
+from poise.studio.centring import FILE as CENTRE
+from poise.studio.centring import read_centre
+from poise.studio.earlier import FILE as CONTENTS
+from poise.studio.earlier import fingerprint, read_earlier
 from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
 from poise.studio.preparing import (
     GIVEN,
     Begin,
+    Compared,
     Features,
     Report,
     comparison,
+    encoder,
     note,
     prepare,
     read_about,
 )
 from poise.studio.project import Project
-from poise.studio.reading import UnreadableError, find_images, shown_file
+from poise.studio.reading import Encode, Memory, UnreadableError, shown_file
+from poise.studio.source import Source as Source
 from poise.studio.store import EventStore
 
 #: A bar on the terminal: name of the first step -> what begins the others.
@@ -42,130 +49,35 @@ Bar = Callable[[str], AbstractContextManager[Begin]]
 FEW, SIDE = 8, 160
 REASONS = 100
 #: Files of a project beside its log: they can be made again.
-MADE = ("project.toml", "items.npz", "features.npy", FILE, "graph.npz")
-
-
-@dataclass(frozen=True)
-class Source:
-    """What to label, and how it is read and compared. See ``poise label --help``."""
-
-    name: str
-    folder: Path | None = None
-    column: str | None = None
-    key: str | None = None
-    label_column: str | None = None
-    use_labels: bool = True
-    embedding: str | None = None
-    k: int | None = None
-    classes: tuple[str, ...] = ()
-    labels: Path | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    vectors: str | None = None
-    features: Path | None = None
-    feature_names: Path | None = None
-    metric: str | None = None
-
-    @property
-    def place(self) -> Path:
-        """The project's folder: ``NAME.poise`` where poise was started, if none was given."""
-        if self.folder is not None:
-            return self.folder
-        return Path(f"{source_name(self.name)}.poise")
-
-    def about(self) -> dict[str, str | int]:
-        """What is needed to read the same items again, from wherever that is asked for."""
-        path = Path(self.name)
-        found: dict[str, str | int] = {
-            "path": str(path.resolve()) if path.exists() else self.name,
-            "use_labels": int(self.use_labels),
-        }
-        given = {
-            "column": self.column,
-            "key": self.key,
-            "label_column": self.label_column,
-            "vectors": self.vectors,
-            "feature_file": None if self.features is None else str(self.features.resolve()),
-            "feature_names": None
-            if self.feature_names is None
-            else str(self.feature_names.resolve()),
-        }
-        return found | {name: value for name, value in given.items() if value is not None}
-
-    @classmethod
-    def of_project(cls, folder: Path) -> "Source":
-        """The source of a project that was made before."""
-        about = read_about(folder)
-        if "path" not in about:
-            raise InputError(
-                f"{folder / 'project.toml'} does not say what {folder} was made of: "
-                "start poise label again with its source"
-            )
-        return cls(
-            str(about["path"]),
-            folder,
-            about.get("column"),
-            about.get("key"),
-            about.get("label_column"),
-            bool(about.get("use_labels", True)),
-            None if about.get("embedding") == GIVEN else about.get("embedding"),
-            about.get("k"),
-        ).as_before()
-
-    def as_before(self) -> "Source":
-        """With the vectors that the project was made with, unless an embedding was asked for."""
-        about = read_about(self.place)
-        same = about.get("embedding") == GIVEN and about.get("path") == self.about()["path"]
-        if not same or self.embedding or self.vectors or self.features:
-            return self
-        features, names = about.get("feature_file"), about.get("feature_names")
-        return replace(
-            self,
-            vectors=about.get("vectors"),
-            features=None if features is None else Path(features),
-            feature_names=None if names is None else Path(names),
-        )
-
-    def check(self) -> None:
-        """Say what can be seen to be wrong before a page opens."""
-        path = Path(self.name)
-        if not path.exists() and self.name not in datasets and not self.name.startswith("-"):
-            known = ", ".join(sorted(datasets))
-            if path.suffix or "/" in self.name or "-mod" not in self.name:
-                raise InputError(
-                    f"there is no {self.name}: give a folder of images, a .csv, .tsv, .jsonl, "
-                    f".parquet, .npy or .npz file, or a data set's name ({known})"
-                )
-        if self.embedding is not None:
-            embeddings.factory(self.embedding)  # an unknown name opens no page
-        if self.vectors and self.features:
-            raise InputError("--vectors and --features both give vectors: leave one out")
-        if self.embedding and (self.vectors or self.features):
-            raise InputError("--embed makes vectors, and others were given: leave one out")
-        if self.feature_names and not self.features:
-            raise InputError("--feature-names names the rows of --features X.npy: give that too")
-        for file in (self.features, self.feature_names):
-            if file is not None and not file.is_file():
-                raise InputError(f"there is no file {file}: give the vectors' file again")
-        if self.labels is not None and not self.labels.is_file():
-            raise InputError(f"there is no file {self.labels} to import labels from")
+MADE = ("project.toml", "items.npz", "features.npy", CENTRE, CONTENTS, "graph.npz")
 
 
 @dataclass
 class Step:
-    """One part of the work."""
+    """One part of the work.
+
+    Attributes
+    ----------
+    before : what was done when it was first heard of: known already, so it took no time
+    """
 
     name: str
     began: float
     done: int = 0
     total: int = 0
     ended: float | None = None
+    before: int | None = None
+    expected: float | None = None
 
     def shown(self) -> dict[str, Any]:
         """Share done and seconds left, as far as that is known."""
         share = 1.0 if self.ended else self.done / self.total if self.total else None
         left = None
-        if share and not self.ended and share < 1:
-            left = (time.monotonic() - self.began) * (1 / share - 1)
+        new = self.done - (self.before or 0)
+        if share and new and not self.ended and share < 1:
+            left = (time.monotonic() - self.began) * (self.total - self.done) / new
+        elif self.expected is not None and not self.ended:
+            left = max(self.expected - (time.monotonic() - self.began), 1.0)
         return {"name": self.name, "share": share, "left": left}
 
 
@@ -176,6 +88,7 @@ class Opening:
     ----------
     source : what to label
     store : the log; that of the project's folder by default
+    tell : called with a line about what will take long
 
     Attributes
     ----------
@@ -188,8 +101,13 @@ class Opening:
     trouble : why no more will come, if questions can be asked all the same
     """
 
-    def __init__(self, source: Source, store: EventStore | None = None) -> None:
-        self.source = source
+    def __init__(
+        self,
+        source: Source,
+        store: EventStore | None = None,
+        tell: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.source, self._tell = source, tell
         self._store = store
         self._begin: Begin = lambda name: lambda done, total: None
         self.steps: list[Step] = []
@@ -201,6 +119,7 @@ class Opening:
         self.trouble = ""
         self._closing = False
         self._total = 0
+        self._encode: Encode | None = None
         self._again: Callable[[], None] = lambda: None
 
     def start(self, bar: Bar | None = None, then: Callable[[], None] = lambda: None) -> None:
@@ -240,13 +159,18 @@ class Opening:
         source = self.source.as_before()
         if begin is not None:
             self._begin = begin
-        catalogue, arrived = None, None
-        # Labels of a file may be of any item, and what was prepared before is there at once.
-        if early and source.labels is None and not (source.place / "features.npy").exists():
-            names = _images_of(source)
+        root, names = source.images()
+        if names:
+            self.begin("reading")(len(names), len(names))  # the names; the rest is a step each
+        files = Images(tuple(root / name for name in names))
+        self._encode = self._encoder(source, files)
+        catalogue, first, arrived = None, None, None
+        # Labels of a file may be of any item.
+        if early and source.labels is None:
             if not names:
                 catalogue = self._read(source)
-            arrived = self._arrive(source, catalogue, names)
+            contents = _remembered(source.place, root, names)
+            first, arrived = self._arrive(source, catalogue, names, contents, files)
         if catalogue is None:
             catalogue = self._read(source)
         self.catalogue = catalogue
@@ -259,10 +183,11 @@ class Opening:
             metric=source.metric,
             about=source.about(),
             arrived=arrived,
+            expect=self._expect,
         )
         self.begin("ready")
-        if arrived is not None:
-            catalogue, features, graph = in_order_of_arrival(catalogue, features, graph, arrived[0])
+        if first is not None:
+            catalogue, features, graph = in_order_of_arrival(catalogue, features, graph, first)
         project = self._let_in(source, catalogue, features, graph)
         project.centre = read_centre(source.place)
         self.steps[-1].ended = time.monotonic()
@@ -274,9 +199,12 @@ class Opening:
         if self.project is not None:
             self.project.close()
 
-    def _read(self, source: Source, names: list[str] | None = None) -> Catalogue:
-        """The items of the source; with `names`, these images of a folder."""
-        quiet = names is not None  # a part of another step
+    def _read(
+        self, source: Source, names: list[str] | None = None, report: Report | None = None
+    ) -> Catalogue:
+        """The items of the source; with `names`, these images of a folder, as a part of a step."""
+        if report is None:
+            report = self.begin("reading" if self._encode is None else "embedding")
         return read_catalogue(
             source.name,
             column=source.column,
@@ -287,48 +215,102 @@ class Opening:
             features=source.features,
             feature_names=source.feature_names,
             remembered=source.place / "items.npz",
-            progress=(lambda done, total: None) if quiet else self.begin("reading"),
+            progress=report,
             seen=self._see,
             names=names,
+            encode=self._encode,
         )
 
-    def _arrive(
-        self, source: Source, catalogue: Catalogue | None, names: list[str]
-    ) -> tuple[Catalogue, Features] | None:
-        """Let items in a part at a time; what is in when that is no longer worth it.
+    def _encoder(self, source: Source, files: Images) -> Encode | None:
+        """What embeds image files as they are read; None if nothing does."""
+        if not len(files):
+            return None
+        compared = self._comparison(source, files)
+        return encoder(compared.embedding) if compared.is_itemwise else None
 
-        Parameters
-        ----------
-        catalogue : all items, if they are read already
-        names : of the images of a folder, if they are not
-        """
-        items = Images(tuple(Path(source.name) / name for name in names))
-        compared = comparison(
-            items if catalogue is None else catalogue.items,
+    def _comparison(self, source: Source, items: Items, given: bool = False) -> Compared:
+        return comparison(
+            items,
             read_about(source.place),
             embedding=source.embedding,
             k=source.k,
             metric=source.metric,
-            given=catalogue is not None and catalogue.vectors is not None,
+            given=given,
         )
+
+    def _arrive(
+        self,
+        source: Source,
+        catalogue: Catalogue | None,
+        names: list[str],
+        contents: list[str],
+        files: Images,
+    ) -> tuple[Catalogue | None, tuple[Catalogue, Features] | None]:
+        """Let items in a part at a time, those that the project had before at once.
+
+        Parameters
+        ----------
+        catalogue : all items, if they are read already
+        names, contents, files : of the images, if they are not
+
+        Returns
+        -------
+        first : the items that are in, in the order of their nodes; None if there are none yet
+        arrived : those of them that are new, and their rows
+        """
+        nothing = None, None
+        given = catalogue is not None and catalogue.vectors is not None
+        compared = self._comparison(source, files if catalogue is None else catalogue.items, given)
         if not compared.is_itemwise:
-            return None
-        total = len(names) if catalogue is None else len(catalogue)
-        order = shuffled(total).tolist()
+            return nothing
+        place, before = source.place, read_about(source.place)
+        if catalogue is not None:
+            contents = list(catalogue.contents)
+        if fingerprint(contents, compared.embedding) == before.get("fingerprint"):
+            return nothing  # all is there
+        total = len(contents)
+        earlier = read_earlier(place, before, compared.embedding, compared.k, compared.metric)
+        places = np.full(total, -1) if earlier is None else earlier.places(contents)
+        old, new = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+        old = old[np.argsort(places[old])]
+        graph = None if earlier is None else earlier.stayed(places[old])
+        if graph is None:
+            order = shuffled(total)
+        elif len(new) <= STEP:
+            return nothing  # they are in before anybody has seen the first question
+        else:
+            order = np.concatenate([old, new[shuffled(len(new))]])
 
         def take(m: int) -> Catalogue:
+            chosen = order[:m].tolist()
             if catalogue is not None:
-                return catalogue.only(order[:m])
-            return self._read(source, [names[i] for i in order[:m]])
+                return catalogue.only(chosen)
+            return self._read(
+                source, [names[i] for i in chosen], lambda done, _: report(done, total)
+            )
 
-        arrived = None
-        for part in arriving(take, total, compared, self.begin("embedding")):
-            self._total = total
-            if arrived is None:
-                note(source.place, compared, source.about())
+        report = self.begin("embedding")
+        first, arrived = None, None
+        if graph is None or earlier is None:
+            for part in arriving(take, total, compared, report):
+                self._total = total
+                if first is None:
+                    note(place, compared, source.about())
+                self._let_in(source, part.catalogue, part.features, part.graph)
+                first, arrived = part.catalogue, (part.catalogue, part.rows)
+            return first, arrived
+        features = np.asarray(graph.features)
+        first = take(len(old))
+        if len(first) < len(old):
+            return nothing  # files went in this very moment
+        self._total = total
+        self._let_in(source, first, features, graph)
+        begun = Part(first, features, graph, features[:0], len(old))
+        for part in joining(take, total, begun, compared, earlier.uncentred, report):
             self._let_in(source, part.catalogue, part.features, part.graph)
-            arrived = part.catalogue, part.rows
-        return arrived
+            first = part.catalogue
+            arrived = first.only(range(len(old), len(first))), part.rows
+        return first, arrived
 
     def _let_in(
         self, source: Source, catalogue: Catalogue, features: Features, graph: Graph
@@ -342,10 +324,7 @@ class Opening:
         store = self._store or EventStore(source.place / "events.db")
         try:
             about = read_about(source.place)
-            name = str(about.get("embedding", ""))
-            compared = f"Items are compared by {name}: {about.get('why', '')}. "
-            compared += f"{stronger(name)}." if stronger(name) else ""
-            project = Project(catalogue, features, graph, store, compared=compared.strip())
+            project = Project(catalogue, features, graph, store, compared=_compared(about))
         except PoiseError:
             store.close()
             raise
@@ -379,10 +358,16 @@ class Opening:
         def progress(done: int, total: int) -> None:
             if self._closing:
                 raise PoiseError("poise is ending")
+            step.before = done if step.before is None else step.before
             step.done, step.total = done, total
             report(done, total)
 
         return progress
+
+    def _expect(self, line: str, seconds: float) -> None:
+        if self.steps:
+            self.steps[-1].expected = seconds
+        self._tell(line)
 
     def _see(self, content: bytes) -> None:
         if len(self.glimpses) < FEW:
@@ -420,6 +405,15 @@ class Opening:
         }
 
 
+def _compared(about: Mapping[str, Any]) -> str:
+    """What items are compared by, why, and what could be tried instead, in sentences."""
+    name = str(about.get("embedding", ""))
+    if name == GIVEN:
+        return "Items are compared by the vectors that you gave."
+    said = f"Items are compared by {name}: {about.get('why', '')}."
+    return f"{said} {stronger(name)}." if stronger(name) else said
+
+
 def _told(error: Exception) -> str:
     if isinstance(error, PoiseError):
         return str(error)
@@ -448,9 +442,8 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
             opened.close()
 
 
-def _images_of(source: Source) -> list[str]:
-    """Names of the images of a folder, if items are compared by what poise makes of them."""
-    path = Path(source.name)
-    if not path.is_dir() or source.features is not None:
-        return []
-    return find_images(path.resolve())[0]
+def _remembered(place: Path, root: Path, names: list[str]) -> list[str]:
+    """Hashes of what image files hold, as far as they did not change; else empty."""
+    memory = Memory.recall(place / "items.npz")
+    found = [memory.unchanged(root, name) for name in names]
+    return ["" if file is None else file.id for file in found]

@@ -15,7 +15,7 @@ from poise.errors import InputError
 from poise.studio.catalogue import Catalogue, read_catalogue
 from poise.studio.centring import is_centred, uncentred
 from poise.studio.predictions import UNSEEN, unseen
-from poise.studio.preparing import GIVEN, embeddable
+from poise.studio.preparing import GIVEN, embeddable, encoder
 from poise.studio.project import Project
 
 #: Columns of what is written. "near" says whether a label lies among the items that are like it.
@@ -40,7 +40,8 @@ def read_new(
             options["column"] = about.get("column")
         if options.get("vectors") is None and options.get("features") is None:
             options["vectors"] = about.get("vectors")
-    return read_catalogue(source, use_labels=False, progress=progress, **options)
+    encode = encoder(str(about.get("embedding")))
+    return read_catalogue(source, use_labels=False, progress=progress, encode=encode, **options)
 
 
 def predict_new(

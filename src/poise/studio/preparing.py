@@ -4,26 +4,37 @@
 they were made of.
 """
 
-import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from poise import Graph, __version__, embed, embeddings, knn_graph
+from poise import Graph, embed, embeddings, knn_graph
 from poise.data.embeddings.choosing import suited
 from poise.data.embeddings.items import Items, halved
-from poise.data.embeddings.registry import write_array
-from poise.errors import GraphError, InputError
-from poise.graph.storage import read_graph, write_graph
+from poise.data.embeddings.registry import kept_rows, make, write_array
+from poise.errors import InputError
+from poise.graph.storage import write_graph
 from poise.studio.catalogue import Catalogue
 from poise.studio.centring import centred, is_centred, uncentred
+from poise.studio.earlier import (
+    Earlier,
+    digest,
+    fingerprint,
+    keep_contents,
+    kept_features,
+    kept_graph,
+    read_earlier,
+    version,
+)
+from poise.studio.expecting import Expect, expect_graph
 from poise.studio.growing import grown
-from poise.studio.reading import DAMAGED, clean, keep_whole, said
+from poise.studio.reading import Encode, clean, keep_whole, said
 
 #: Neighbours of an item, when nobody said how many.
 NEIGHBOURS = 10
@@ -103,6 +114,7 @@ def prepare(
     metric: str | None = None,
     about: Mapping[str, str | int] | None = None,
     arrived: tuple[Catalogue, Features] | None = None,
+    expect: Expect = lambda line, seconds: None,
 ) -> tuple[Features, Graph]:
     """Embed the items and join neighbours, or load what an earlier run made of the same items.
 
@@ -116,6 +128,7 @@ def prepare(
     metric : "euclidean" or "cosine"; as the project has it, else by the embedding, if None
     about : what else ``project.toml`` is to say
     arrived : some of the items, and what they were embedded as already
+    expect : told what takes long, with an estimate, before it is begun
 
     Returns
     -------
@@ -137,39 +150,45 @@ def prepare(
         "source": catalogue.source or catalogue.name,
         "items": n,
         **compared._asdict(),
-        "version": _version(),
-        "fingerprint": _fingerprint(catalogue, name),
+        "version": version(),
+        "fingerprint": fingerprint(catalogue.contents, name),
     }
     if catalogue.column is not None:
         made["column"] = catalogue.column
 
     report = begin("embedding")
     changed = before.get("fingerprint") != made["fingerprint"]
-    earlier = _earlier(folder, before, name, k, metric) if changed else None
+    earlier = read_earlier(folder, before, name, k, metric) if changed else None
     features = given
-    digest = None if given is None else _digest(given)
+    given_digest = None if given is None else digest(given)
     if given is not None:  # they are kept where they came from; only the graph depends on them
-        before = before if before.get("features") == digest else {}
+        before = before if before.get("features") == given_digest else {}
     elif not changed:
-        features = _kept_features(folder / "features.npy", n, before.get("features"))
+        features = kept_features(folder / "features.npy", n, before.get("features"))
     if features is None:
-        features = _embedded_rest(catalogue, name, report, arrived)
-        if is_centred(name):
-            features = centred(folder, features, keep=earlier is not None)
+        if earlier is not None and earlier.contents is not None:
+            features = _beside(earlier, catalogue, name, report, arrived)
+        else:
+            features = _embedded_rest(catalogue, name, report, arrived)
+            if is_centred(name):
+                features = centred(folder, features, keep=earlier is not None)
         before = {}
+        if compared.is_itemwise:
+            keep_contents(folder, catalogue.contents)
         keep_whole(folder / "features.npy", lambda file: write_array(file, features))
     report(n, n)
-    made["features"] = digest or _digest(features)
+    made["features"] = given_digest or digest(features)
     if not before:
         _write_about(folder, made)  # so that what comes next may be interrupted
 
     report = begin("joining neighbours")
     graph = None
     if before.get("k") == k and before.get("metric", EUCLIDEAN) == metric:
-        graph = _kept_graph(folder / "graph.npz", features, before.get("graph"))
+        graph = kept_graph(folder / "graph.npz", features, before.get("graph"))
     if graph is None:
-        graph = None if earlier is None else grown(earlier, features)
+        graph = None if earlier is None else grown(earlier.graph, features)
         if graph is None:
+            expect_graph(features, k, metric, expect)
             graph = knn_graph(features, k=k, metric=metric, keep_neighbours=True, progress=report)
         _keep_graph(folder / "graph.npz", graph)
     report(n, n)
@@ -226,7 +245,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 def note(folder: Path, compared: Compared, about: Mapping[str, str | int]) -> None:
     """Write down how items are compared before all of them are there."""
-    _write_about(folder, dict(about) | compared._asdict() | {"version": _version()})
+    _write_about(folder, dict(about) | compared._asdict() | {"version": version()})
 
 
 def _write_about(folder: Path, about: dict[str, Any]) -> None:
@@ -242,17 +261,24 @@ def _toml(value: str | int) -> str:
     return text.replace("\x7f", "\\u007f")
 
 
-def _fingerprint(catalogue: Catalogue, embedding: str) -> str:
-    """Hash of what features depend on; a new version may compute them otherwise."""
-    made: Any = embeddings.factory(embedding) if embedding in embeddings else None
-    way = made().fingerprint() if getattr(made, "itemwise", False) else embedding
-    parts = f"poise {_version()}\n{way}\n{catalogue.fingerprint}"
-    return hashlib.sha256(parts.encode()).hexdigest()
-
-
-def _version() -> str:
-    """Of poise, as far as results may depend on it."""
-    return ".".join(__version__.split(".")[:2])
+def _beside(
+    earlier: Earlier,
+    catalogue: Catalogue,
+    name: str,
+    report: Report,
+    arrived: tuple[Catalogue, Features] | None,
+) -> Features:
+    """Features of all items: those that stayed keep theirs, and the new ones are compared so."""
+    place = earlier.places(catalogue.contents)
+    features = earlier.features[place]
+    new = np.flatnonzero(place < 0)
+    if new.size:
+        done, n = len(place) - new.size, len(place)
+        rows = _embedded_rest(
+            catalogue.only(new.tolist()), name, lambda some, _: report(done + some, n), arrived
+        )
+        features[new] = earlier.uncentred(rows)
+    return features
 
 
 def _embedded_rest(
@@ -287,6 +313,22 @@ def embedded(
     )
 
 
+def encoder(name: str) -> Encode | None:
+    """What embeds image files as they are read, if this embedding can; loaded when first needed."""
+    if name not in embeddings or not hasattr(embeddings.factory(name), "reader"):
+        return None
+    lock, loaded = Lock(), list[Encode]()
+
+    def encode(contents: Sequence[bytes]) -> list[str]:
+        with lock:
+            if not loaded:
+                made: Any = make(name, uncentred(name))
+                loaded.append(made.reader(kept_rows(name, made)))
+        return loaded[0](contents)
+
+    return encode
+
+
 def embeddable(catalogue: Catalogue, name: str) -> Items:
     """The items of a catalogue in the form that an embedding wants."""
     if catalogue.pixels is None or name not in OF_PIXELS:
@@ -297,46 +339,6 @@ def embeddable(catalogue: Catalogue, name: str) -> Items:
 def _given(vectors: npt.NDArray[Any]) -> Features:
     """Vectors as they are, without a copy if they are float32 in the usual order."""
     return np.ascontiguousarray(vectors, dtype=np.float32)
-
-
-def _digest(features: Features) -> str:
-    return hashlib.sha256(np.ascontiguousarray(features).data).hexdigest()
-
-
-def _kept_features(path: Path, n: int, digest: object) -> Features | None:
-    """The features that were kept, if they are whole."""
-    try:
-        features: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (*DAMAGED, MemoryError):
-        return None
-    good = isinstance(features, np.ndarray) and features.dtype == np.float32 and features.ndim == 2
-    whole = good and len(features) == n and _digest(features) == digest
-    return np.asarray(features) if whole else None
-
-
-def _kept_graph(path: Path, features: Features, fingerprint: object) -> Graph | None:
-    """The graph that was kept, if it is whole."""
-    try:
-        _, parts = read_graph(path)
-        graph = Graph(**parts | {"features": features})
-    except (GraphError, MemoryError):
-        return None
-    return graph if graph.fingerprint == fingerprint else None
-
-
-def _earlier(
-    folder: Path, before: Mapping[str, Any], embedding: str, k: int, metric: str
-) -> Graph | None:
-    """The graph of the project's items as they were, if items were compared in the same way."""
-    same = tuple(before.get(name) for name in ("embedding", "k", "metric", "version"))
-    count = before.get("items")
-    if same != (embedding, k, metric, _version()) or type(count) is not int:
-        return None
-    features = _kept_features(folder / "features.npy", count, before.get("features"))
-    if features is None:
-        return None
-    # A copy: the file that it is read from may be written anew.
-    return _kept_graph(folder / "graph.npz", np.array(features), before.get("graph"))
 
 
 def _keep_graph(path: Path, graph: Graph) -> None:
@@ -350,4 +352,5 @@ def _keep_graph(path: Path, graph: Graph) -> None:
             graph.neighbours,
             graph.construction,
             graph.spacing,
+            graph.components,
         )

@@ -229,6 +229,9 @@ def _ask(
     look = None
     if noted.snapshot is not None and noted.values is not None:
         look = _Look.at(learner, noted.snapshot, noted.values, calibration)
+    # The snapshot knows a learner with this policy. Such a circle, with the scores of all nodes in
+    # it, would stay until the interpreter looks for circles, which it does ever more rarely.
+    noted.values = noted.snapshot = None
     return [_question(learner, features, node, look) for node in nodes]
 
 

@@ -25,9 +25,9 @@ from poise.data.folders import write_whole
 from poise.data.images import LARGEST, decode, quiet, square, stretched
 from poise.data.images import Pixels as Pixels
 from poise.data.images import UnreadableError as UnreadableError
-from poise.data.other_pictures import read_heif, why_not_read
-from poise.data.tables import PICTURES
+from poise.data.other_pictures import picture_endings, why_not_read
 from poise.errors import DataError
+from poise.machine import cores
 
 #: Letters of a hash: enough that two of a million items never share them by chance.
 ID_LETTERS = 20
@@ -48,6 +48,10 @@ DAMAGED = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zl
 Progress = Callable[[int, int], None]
 #: Is given the bytes of every image file that is read, by any thread.
 Seen = Callable[[bytes], None]
+#: Embeds a few image files by their bytes, and says why each cannot be read, or nothing.
+Encode = Callable[[Sequence[bytes]], list[str]]
+#: Image files that are embedded at once: a batch of the encoder's.
+AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ def find_images(root: Path) -> tuple[list[str], list[tuple[str, str]]]:
     """
     names: list[str] = []
     refused: list[tuple[str, str]] = []
-    pictures = (*PICTURES, *read_heif())
+    pictures = picture_endings()
 
     def unlisted(error: OSError) -> None:
         name = Path(error.filename).relative_to(root).as_posix()
@@ -198,7 +202,7 @@ class Memory:
     Attributes
     ----------
     files : as they were
-    pixels : (n, SIDE, SIDE) of these
+    pixels : (n, SIDE, SIDE) of these; none if they were embedded as they were read
     """
 
     files: tuple[File, ...] = ()
@@ -242,11 +246,14 @@ class Memory:
             whole = kinds <= {(str, int, int, str, str)} and pixels.dtype == np.uint8
         except (*DAMAGED, MemoryError):
             return cls()
-        return cls(files, pixels) if whole and pixels.shape == (len(files), SIDE, SIDE) else cls()
+        fits = pixels.shape[1:] == (SIDE, SIDE) and len(pixels) in (0, len(files))
+        return cls(files, pixels) if whole and fits else cls()
 
-    def keep(self, path: Path, files: Sequence[File], pixels: Pixels) -> None:
+    def keep(self, path: Path, files: Sequence[File], pixels: Pixels | None) -> None:
         """Write what the next run need not read, unless it is there already."""
-        if tuple(files) == self.files:
+        if pixels is None:
+            pixels = np.empty((0, SIDE, SIDE), dtype=np.uint8)
+        if tuple(files) == self.files and len(pixels) <= len(self.pixels):
             return
         # As JSON, which holds names that are no UTF-8 too.
         rows = [(file.name, file.size, file.changed, file.hash, file.id) for file in files]
@@ -256,53 +263,82 @@ class Memory:
 
 
 def read_images(
-    root: Path, names: Sequence[str], memory: Memory, progress: Progress, seen: Seen
-) -> tuple[list[File], Pixels, list[tuple[str, str]]]:
+    root: Path,
+    names: Sequence[str],
+    memory: Memory,
+    progress: Progress,
+    seen: Seen,
+    encode: Encode | None = None,
+) -> tuple[list[File], Pixels | None, list[tuple[str, str]]]:
     """Every file once: its hash and a small grey copy.
+
+    With `encode` a file is decoded by that alone, and there are no grey copies.
 
     Returns
     -------
     files : those that are images, in the order of `names`
-    pixels : (n, SIDE, SIDE) of these
+    pixels : (n, SIDE, SIDE) of these, or None
     refused : names of the others, and why
     """
     extra("PIL.Image", "app", "reading images")
-    read_heif()
     report = paced(progress, len(names))
-    found: list[File | str | None] = [memory.unchanged(root, name) for name in names]
-    if tuple(found) == memory.files:
+    is_known = encode is not None or len(memory.pixels) == len(memory.files)
+    found: list[File | str | None] = [
+        memory.unchanged(root, name) if is_known else None for name in names
+    ]
+    if memory.files and tuple(found) == memory.files:
         report(len(names))
-        return list(memory.files), memory.pixels, []
-    pixels = np.empty((len(names), SIDE, SIDE), dtype=np.uint8)
+        return list(memory.files), memory.pixels if encode is None else None, []
+    pixels = np.empty((len(names) if encode is None else 0, SIDE, SIDE), dtype=np.uint8)
     unknown = []
     for i, file in enumerate(found):
-        if isinstance(file, File):
-            pixels[i] = memory.pixels[memory.rows[file.name]]
-        else:
+        if not isinstance(file, File):
             unknown.append(i)
+        elif encode is None:
+            pixels[i] = memory.pixels[memory.rows[file.name]]
 
-    def read(i: int) -> File | str:
-        try:
-            content, changed = load_file(root, names[i])
-            pixels[i] = square(content, SIDE)
-        except UnreadableError as error:
-            return str(error)
-        seen(content)
-        digest = content_id(content)
-        return File(names[i], len(content), changed, digest, memory.id_of(names[i], digest))
+    def read(batch: Sequence[int]) -> list[File | str]:
+        """A few files, or why they cannot be read."""
+        read: list[File | str] = []
+        contents = []
+        for i in batch:
+            try:
+                content, changed = load_file(root, names[i])
+                if encode is None:
+                    pixels[i] = square(content, SIDE)
+            except UnreadableError as error:
+                read.append(str(error))
+                continue
+            digest = content_id(content)
+            before = memory.id_of(names[i], digest)
+            read.append(File(names[i], len(content), changed, digest, before))
+            contents.append(content)
+        reasons = encode(contents) if encode is not None and contents else [""] * len(contents)
+        places = [place for place, file in enumerate(read) if isinstance(file, File)]
+        for place, content, why in zip(places, contents, reasons, strict=True):
+            if why:
+                read[place] = why
+            else:
+                seen(content)
+        return read
 
     done = len(names) - len(unknown)
     report(done)
-    with quiet, ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 1)) as pool:
+    size, threads = (1, cores() + 1) if encode is None else (AT_ONCE, cores())
+    with quiet, ThreadPoolExecutor(min(8, threads)) as pool:
         # In parts, so that a million files are no million tasks and an interruption ends it soon.
         for start in range(0, len(unknown), 512):
             part = unknown[start : start + 512]
-            for i, outcome in zip(part, pool.map(read, part), strict=True):
-                found[i] = outcome
-                done += 1
+            batches = [part[i : i + size] for i in range(0, len(part), size)]
+            for batch, outcomes in zip(batches, pool.map(read, batches), strict=True):
+                for i, outcome in zip(batch, outcomes, strict=True):
+                    found[i] = outcome
+                done += len(batch)
                 report(done)
     files = [file for file in found if isinstance(file, File)]
     refused = [(names[i], why) for i, why in enumerate(found) if isinstance(why, str)]
+    if encode is not None:
+        return files, None, refused
     if refused:
         pixels = pixels[[isinstance(file, File) for file in found]]
     return files, pixels, refused

@@ -13,6 +13,7 @@ from typing import Any
 
 from poise.data.embeddings.items import extra
 from poise.errors import InputError
+from poise.studio.allocator import give_memory_back
 from poise.studio.lock import only_writer
 from poise.studio.opening import Bar, Opening
 
@@ -42,6 +43,7 @@ def serve(
     is raised when the server ends.
     """
     uvicorn = extra("uvicorn", "app", "the labelling app")
+    give_memory_back()
     extra("starlette", "app", "the labelling app")
     from poise.studio.guard import Doors
     from poise.studio.server import make_app

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 
 from poise.data.folders import cache, own_files
-from poise.data.memory import available_memory
 from poise.errors import DataError
+from poise.machine import available_memory
 
 #: Points, a row each, and their clusters.
 Pair = tuple[npt.NDArray[Any], npt.NDArray[np.int64]]

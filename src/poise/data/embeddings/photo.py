@@ -1,7 +1,6 @@
 """Photographs by what they show, by a network that comes with the installation."""
 
 import hashlib
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,8 +24,9 @@ from poise.data.embeddings.items import (
 )
 from poise.data.embeddings.kept import Kept
 from poise.data.embeddings.registry import Report, embeddings
-from poise.data.images import Pixels, pillow, square, squared
+from poise.data.images import Pixels, UnreadableError, pillow, square, squared
 from poise.errors import DataError, InputError, PoiseError
+from poise.machine import cores
 
 #: Changes when what the network sees, or what is made of its output, does.
 FORMAT = 2
@@ -39,6 +39,8 @@ RESIZING = "BILINEAR"
 Rows = npt.NDArray[np.float32]
 #: Places of items, and their rows.
 Batch = tuple[npt.NDArray[np.int64], Rows]
+#: The bytes of image files -> why each cannot be read; empty where its row is kept now.
+Encode = Callable[[Sequence[bytes]], list[str]]
 #: Place of an item -> the bytes that it is known by, and what makes pixels of them.
 Load = Callable[[int], tuple[bytes, Callable[[], Pixels]]]
 
@@ -118,6 +120,30 @@ class Photo:
 
         return _in_turn(encode, range(0, len(items), BATCH))
 
+    def reader(self, kept: Kept) -> Encode:
+        """What makes rows of image files while they are read, so that each is decoded once.
+
+        Any thread may call it. Rows are not centred; those that are kept already are not computed
+        again, nor are their files decoded.
+        """
+        run, side = session(self.source), self.source.side
+
+        def encode(contents: Sequence[bytes]) -> list[str]:
+            keys = [hashlib.sha256(content).digest() for content in contents]
+            reasons = [""] * len(keys)
+            pixels: dict[bytes, Pixels] = {}
+            for i, (key, content) in enumerate(zip(keys, contents, strict=True)):
+                if key not in kept and key not in pixels:
+                    try:
+                        pixels[key] = square(content, side, "RGB", side, RESIZING)
+                    except UnreadableError as error:
+                        reasons[i] = str(error)
+            if pixels:
+                kept.add(list(pixels), run(np.stack(list(pixels.values()))))
+            return reasons
+
+        return encode
+
     def _arrays(self, items: Items) -> Load:
         array = np.asarray(items)
         asked = self.height is not None or self.width is not None
@@ -178,24 +204,18 @@ def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
     return run
 
 
-def _cores() -> int:
-    """Processors that this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
-
-
 def _in_turn(work: Callable[[int], Batch], starts: Sequence[int]) -> Iterator[Batch]:
     """What `work` makes of each, in order, by a thread for each core, and only a little ahead.
 
     If whoever takes the batches stops, or one fails, nothing new is begun.
     """
-    cores = _cores()
+    count = cores()
     waiting: deque[Future[Batch]] = deque()
-    pool = ThreadPoolExecutor(cores)
+    pool = ThreadPoolExecutor(count)
     try:
         for start in starts:
             waiting.append(pool.submit(work, start))
-            if len(waiting) > 2 * cores:
+            if len(waiting) > 2 * count:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

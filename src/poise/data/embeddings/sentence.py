@@ -87,14 +87,18 @@ class Sentence:
     ) -> npt.NDArray[np.float32]:
         if not are_texts(items):
             raise InputError("sentence is for texts: use photo or pca for images and numbers")
-        features = np.empty((len(items), DIMENSIONS), dtype=np.float32)
+        # Equal texts once: on some processors the last digits depend on the place in a batch.
+        place = {text: i for i, text in enumerate(dict.fromkeys(items))}
+        features = np.empty((len(place), DIMENSIONS), dtype=np.float32)
         done = 0
-        for indices, rows in self.batches(items, kept):
+        for indices, rows in self.batches(list(place), kept):
             features[indices] = rows
             done += len(indices)
             if report:
-                report(done, len(items), "")
-        return features
+                report(done, len(place), "")
+        if len(place) == len(items):
+            return features
+        return features[[place[text] for text in items]]
 
     def batches(
         self, texts: Sequence[str], kept: Kept | None = None

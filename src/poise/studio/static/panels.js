@@ -252,7 +252,7 @@ export function showPreparing(found) {
   at("prepare-again").hidden = !found.error;
   const names = ["reading", "embedding", "joining neighbours", "ready"];
   at("steps").replaceChildren(...names.map((name) => {
-    const step = found.steps.find((one) => one.name === name);
+    const step = found.steps.findLast((one) => one.name === name);
     const row = element("li");
     const bar = element("progress");
     bar.max = 1;

@@ -1,0 +1,131 @@
+"""What to label, and how it is read and compared: what ``poise label`` is given."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from poise import embeddings
+from poise.data.datasets import datasets
+from poise.errors import InputError
+from poise.studio.catalogue import image_names, source_name
+from poise.studio.preparing import GIVEN, read_about
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to label, and how it is read and compared. See ``poise label --help``."""
+
+    name: str
+    folder: Path | None = None
+    column: str | None = None
+    key: str | None = None
+    label_column: str | None = None
+    use_labels: bool = True
+    embedding: str | None = None
+    k: int | None = None
+    classes: tuple[str, ...] = ()
+    labels: Path | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    vectors: str | None = None
+    features: Path | None = None
+    feature_names: Path | None = None
+    metric: str | None = None
+
+    @property
+    def place(self) -> Path:
+        """The project's folder: ``NAME.poise`` where poise was started, if none was given."""
+        if self.folder is not None:
+            return self.folder
+        return Path(f"{source_name(self.name)}.poise")
+
+    def about(self) -> dict[str, str | int]:
+        """What is needed to read the same items again, from wherever that is asked for."""
+        path = Path(self.name)
+        found: dict[str, str | int] = {
+            "path": str(path.resolve()) if path.exists() else self.name,
+            "use_labels": int(self.use_labels),
+        }
+        given = {
+            "column": self.column,
+            "key": self.key,
+            "label_column": self.label_column,
+            "vectors": self.vectors,
+            "feature_file": None if self.features is None else str(self.features.resolve()),
+            "feature_names": None
+            if self.feature_names is None
+            else str(self.feature_names.resolve()),
+        }
+        return found | {name: value for name, value in given.items() if value is not None}
+
+    @classmethod
+    def of_project(cls, folder: Path) -> "Source":
+        """The source of a project that was made before."""
+        about = read_about(folder)
+        if "path" not in about:
+            raise InputError(
+                f"{folder / 'project.toml'} does not say what {folder} was made of: "
+                "start poise label again with its source"
+            )
+        return cls(
+            str(about["path"]),
+            folder,
+            about.get("column"),
+            about.get("key"),
+            about.get("label_column"),
+            bool(about.get("use_labels", True)),
+            None if about.get("embedding") == GIVEN else about.get("embedding"),
+            about.get("k"),
+        ).as_before()
+
+    def as_before(self) -> "Source":
+        """With the vectors that the project was made with, unless an embedding was asked for."""
+        about = read_about(self.place)
+        same = about.get("embedding") == GIVEN and about.get("path") == self.about()["path"]
+        if not same or self.embedding or self.vectors or self.features:
+            return self
+        features, names = about.get("feature_file"), about.get("feature_names")
+        return replace(
+            self,
+            vectors=about.get("vectors"),
+            features=None if features is None else Path(features),
+            feature_names=None if names is None else Path(names),
+        )
+
+    def check(self) -> None:
+        """Say what can be seen to be wrong before a page opens."""
+        path = Path(self.name)
+        if not path.exists() and self.name not in datasets and not self.name.startswith("-"):
+            known = ", ".join(sorted(datasets))
+            if path.suffix or "/" in self.name or "-mod" not in self.name:
+                raise InputError(
+                    f"there is no {self.name}: give a folder of images, a .csv, .tsv, .jsonl, "
+                    f".parquet, .npy or .npz file, or a data set's name ({known})"
+                )
+        if self.embedding is not None:
+            embeddings.factory(self.embedding)  # an unknown name opens no page
+        if self.vectors and self.features:
+            raise InputError("--vectors and --features both give vectors: leave one out")
+        if self.embedding and (self.vectors or self.features):
+            raise InputError("--embed makes vectors, and others were given: leave one out")
+        if self.feature_names and not self.features:
+            raise InputError("--feature-names names the rows of --features X.npy: give that too")
+        for file in (self.features, self.feature_names):
+            if file is not None and not file.is_file():
+                raise InputError(f"there is no file {file}: give the vectors' file again")
+        if self.labels is not None and not self.labels.is_file():
+            raise InputError(f"there is no file {self.labels} to import labels from")
+
+    def images(self) -> tuple[Path, list[str]]:
+        """Folder and names of its image files, if items are compared by what poise makes of them.
+
+        No names where it holds none, or some are named twice.
+        """
+        if self.features is not None or self.vectors is not None:
+            return Path(), []
+        return image_names(
+            self.name,
+            column=self.column,
+            key=self.key,
+            label_column=self.label_column,
+            use_labels=self.use_labels,
+        )

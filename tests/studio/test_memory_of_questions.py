@@ -1,0 +1,42 @@
+"""A question leaves no scores of all nodes behind for the collector of circles to find."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import poise
+from poise.active.beliefs import Beliefs
+from poise.studio.question import ask, ask_about
+
+#: Nodes of no other test's graph: other tests may leave threads that are still at work.
+NODES = 211
+
+
+@pytest.fixture
+def learner():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(NODES, 3)) + 4 * np.eye(2, 3)[np.arange(NODES) % 2]
+    return poise.Learner(poise.knn_graph(X, k=5), {0: "a", 1: "b"}), X.astype(np.float32)
+
+
+def scores_alive():
+    # Not isinstance: some objects of other libraries warn when they are asked for their class.
+    found = (each for each in gc.get_objects() if type(each) is Beliefs)
+    return sum(len(each.scores) == NODES for each in found)
+
+
+def test_scores_go_with_the_question_that_they_were_for(learner):
+    learner, X = learner
+    ask(learner, X)
+    gc.collect()
+    gc.disable()
+    try:
+        before = scores_alive()
+        for _ in range(10):
+            (question,) = ask(learner, X)
+            learner.tell(question.node, "a")
+            ask_about(learner.copy(), X, [150])
+        assert scores_alive() <= before + 1
+    finally:
+        gc.enable()
