@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     Section = Callable[[Report], Iterator[Row]]
     Rows = list[tuple[str, Row]]
 
-SECTIONS = ("agreement", "answers", "components", "speed", "scaling", "parity")
+SECTIONS = ("agreement", "answers", "components", "speed", "parity")
 VOPT_SECTIONS = ("speed", "quality")
 ACQUISITION_SECTIONS = ("costs", "coverage", "batches")
+REPRESENTATION_SETS = ("cifar10", "banking77", "20news")
 ACCURACY_PARTS = ("rivals", "peers", "estimation", "stopping", "noise")
 
 
@@ -31,6 +32,7 @@ def bench(context: click.Context) -> None:
     Example:
       poise bench accuracy --quick
       poise bench engine
+      poise bench scale --quick
       poise bench vopt
       poise bench acquisitions
       poise bench paper
@@ -167,6 +169,101 @@ def show_accuracy(folder: Path, parts: tuple[str, ...], as_json: bool) -> None:
 
 
 @bench.command()
+@click.option(
+    "--sizes", multiple=True, metavar="N|NAME", help="Only this many points, or set; repeatable."
+)
+@click.option("--quick", is_flag=True, help="10,000 and 100,000 points, a few questions.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this acquisition; repeatable.")
+@click.option(
+    "--questions", type=click.IntRange(0), help="After the first, 10 by default; 0: search alone."
+)
+@click.option("--no-peer", is_flag=True, help="Without graphlearning.")
+@click.option("--again", is_flag=True, help="Measure anew what is on record, with new graphs.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("out/scale"),
+    show_default=True,
+    help="Folder for the records.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for points and graphs; that of the records by default.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def scale(
+    sizes: tuple[str, ...],
+    quick: bool,
+    only: tuple[str, ...],
+    questions: int | None,
+    no_peer: bool,
+    again: bool,
+    output: Path,
+    cache: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure how time and memory grow, from 10,000 to 4,000,000 points.
+
+    Points with cluster structure in 64 dimensions, and the data sets mnist and emnist-bymerge, each
+    with 10 neighbours, in a process of its own: neighbour search and its recall, graph, set-up, the
+    first question and further ones (choose, answer, predict) with "norm" and "auto". Beside them,
+    in turn, graphlearning's search and its refit per question on the same graph. What is finished
+    is kept, and the same command goes on.
+
+    \b
+    Example:
+      poise bench scale --quick
+      poise bench scale --sizes 1000000 --no-peer
+      poise bench scale --sizes 300000 --only auto --questions 5
+      poise bench scale --sizes mnist --sizes emnist-bymerge
+    """
+    from poise.cli.progress import progress_bar, resumable
+    from poise.experiments.bench.scale import run as measured
+    from poise.experiments.bench.scale.tables import exponents, rows_of
+    from poise.registry import known_name
+
+    usual = tuple(map(str, measured.QUICK_SIZES if quick else measured.SIZES))
+    names = tuple(name.replace(",", "").replace("_", "") for name in sizes)
+    for name in names:
+        if not name.isdecimal():
+            known_name("data set of this benchmark", name, measured.REAL)
+    plan = measured.Plan(
+        output,
+        cache or output / "cache",
+        names or usual + (() if quick else tuple(measured.REAL)),
+        only or measured.ACQUISITIONS,
+        (4 if quick else measured.QUESTIONS) if questions is None else questions,
+        not no_peer,
+        again,
+    )
+    for line in measured.estimates(plan):
+        click.echo(line, err=True)
+    records = []
+    with resumable(), progress_bar("Starting") as begin:
+        for record in measured.run(plan, begin):
+            records.append(record)
+    if as_json:
+        click.echo(json.dumps(records, indent=2))
+        return
+    for record in records:
+        table = new_table(f"{record['name']}: {record['n']:,} points", "poise", "peer", "ratio")
+        lacking = record.get("their_search", {}).get("missing"), record.get("without_peer")
+        table.caption, table.caption_justify = "\n".join(filter(None, lacking)) or None, "left"
+        for what, ours, peer in rows_of(record):
+            ratio = peer / ours if ours and peer else None
+            table.add_row(what, figure(ours), figure(peer), figure(ratio))
+        print_table(table)
+    powers = exponents(records)
+    if powers:
+        table = new_table("fitted power of n", "poise", "peer")
+        for what, mine, other in powers:
+            table.add_row(what, figure(mine), figure(other))
+        print_table(table)
+
+
+@bench.command()
 @click.argument("sections", nargs=-1, type=click.Choice(VOPT_SECTIONS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def vopt(sections: tuple[str, ...], as_json: bool) -> None:
@@ -267,22 +364,24 @@ def certificate(as_json: bool) -> None:
 
 
 @bench.command()
+@click.argument("sets", nargs=-1, type=click.Choice(REPRESENTATION_SETS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def representations(as_json: bool) -> None:
+def representations(sets: tuple[str, ...], as_json: bool) -> None:
     """Measure how well photographs and texts are labelled with the default settings.
 
     Items are embedded, joined to neighbours and asked about as in the app, from no label, with
     truthful answers. For comparison, scikit-learn's logistic regression gets as many random labels,
-    on the same features and on those that need no encoder. About ten minutes the first time; data
-    sets are read from the folder that the variable POISE_DATA names.
+    on the same features and on those that need no encoder. Without SETS all are measured, about
+    five minutes each; they are read from the folder that the variable POISE_DATA names.
 
     \b
     Example:
       poise bench representations
+      poise bench representations banking77
     """
     from poise.experiments.bench.representations import representations as measured
 
-    show(collect({"representations": measured}), as_json)
+    show(collect({"representations": lambda report: measured(report, sets)}), as_json)
 
 
 def collect(sections: "dict[str, Section]") -> "Rows":

@@ -147,7 +147,7 @@ def label(
         click.echo(f"Could not prepare {source}: {error}\nCtrl-C ends poise.", err=True)
 
     serve(
-        Opening(wanted),
+        Opening(wanted, tell=lambda line: click.echo(line, err=True)),
         host=host,
         port=port,
         password=password or "",

@@ -7,7 +7,6 @@ from poise.experiments.bench.answers import answers
 from poise.experiments.bench.components import components
 from poise.experiments.bench.parity import parity
 from poise.experiments.bench.row import Report, Row
-from poise.experiments.bench.scaling import scaling
 from poise.experiments.bench.speed import speed
 
 #: Quick ones first.
@@ -16,6 +15,5 @@ SECTIONS: dict[str, Callable[[Report], Iterator[Row]]] = {
     "answers": answers,
     "components": components,
     "speed": speed,
-    "scaling": scaling,
     "parity": parity,
 }

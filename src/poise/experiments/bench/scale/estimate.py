@@ -1,0 +1,31 @@
+"""How long a size will take and what memory it needs, roughly, before anything is begun."""
+
+from poise.graph.cost import Cost, knn_cost
+from poise.graph.search import choose_backend
+
+#: Seconds a point, measured at 100,000: of a question, of one of graphlearning, of its search.
+QUESTION, THEIR_QUESTION, THEIR_SEARCH = 3e-6, 1.2e-5, 9e-5
+#: Powers of n by which these grow beyond.
+GROWTH, THEIR_GROWTH = 1.2, 1.2
+#: Bytes of each neighbour of a point: in the learner, in graphlearning.
+LEARNER, THEIRS = 300, 400
+
+
+def estimate(
+    n: int, d: int, k: int, *, acquisitions: int, questions: int, peer: bool, cores: int
+) -> Cost:
+    """Time and memory of one size."""
+    graph = knn_cost(n, d, k, choose_backend(n, d, "euclidean"), cores)
+    more = (n / 1e5) ** (GROWTH - 1)
+    seconds = graph.seconds + acquisitions * (questions + 5) * n * QUESTION * more
+    memory = max(graph.memory, LEARNER * n * k * (1 + 0.3 * acquisitions))
+    if peer:
+        more = (n / 1e5) ** (THEIR_GROWTH - 1)
+        seconds += n * THEIR_SEARCH + (questions + 2) * n * THEIR_QUESTION * more
+        memory += peer_memory(n, k)
+    return Cost(seconds, memory)
+
+
+def peer_memory(n: int, k: int) -> float:
+    """Bytes that graphlearning's process needs for the questions."""
+    return float(THEIRS * n * k)
