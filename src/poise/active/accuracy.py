@@ -44,9 +44,9 @@ from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 from scipy.stats import beta
 
+from poise.arrays import Floats, Ints
 from poise.checks import real_number, whole_number
 from poise.errors import InputError, LabelError
-from poise.linalg.status import Floats, Ints
 
 #: Keeps the logit of a confidence of 0 or 1 finite, at about 4.
 EDGE = 0.02

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from poise.active.state import Question, State
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.models.harmonic import Columns
 
 

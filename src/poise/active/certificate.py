@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.active.acquisition.distances import Nearest
+from poise.arrays import Bools, Floats
 from poise.checks import real_number
 from poise.errors import GraphError, InputError, LabelError
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats
 from poise.models.components import laplacian
 from poise.models.decay import decay_bound
 from poise.models.harmonic import Columns, Problem, solve_problems

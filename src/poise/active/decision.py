@@ -7,9 +7,9 @@ import numpy as np
 from poise.active.acquisition.registry import Acquisition
 from poise.active.policies import Policy
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats
 from poise.errors import InputError
 from poise.linalg.breakdown import named_breakdown
-from poise.linalg.status import Floats
 from poise.models.result import normalise_scores
 
 

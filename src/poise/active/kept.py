@@ -11,8 +11,8 @@ import numpy as np
 from poise.active.beliefs import Beliefs
 from poise.active.memories import Memories
 from poise.active.state import Question, State
+from poise.arrays import Floats
 from poise.graph import Graph
-from poise.linalg.status import Floats
 from poise.models.calibration import Calibration
 from poise.models.harmonic import Columns, Problem, solve_problems
 from poise.models.labels import Label

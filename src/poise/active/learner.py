@@ -24,11 +24,11 @@ from poise.active.session import Session
 from poise.active.snapshot import Snapshot
 from poise.active.state import Event, Question, State, unexpected
 from poise.active.stopping import Advice, advise, checkpoint, first_half
+from poise.arrays import Bools, Floats, Ints
 from poise.checks import decay, whole_number
 from poise.errors import LabelError, PoolExhausted
 from poise.graph import Graph
 from poise.linalg.breakdown import named_breakdown
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.calibration import Calibration
 from poise.models.combined import MANY, combine, held_out_combined, linear_power

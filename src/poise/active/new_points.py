@@ -7,10 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import LabelError
 from poise.graph import Graph
 from poise.graph.placement import Placement
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.labels import Label
 
 

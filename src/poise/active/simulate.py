@@ -11,10 +11,10 @@ import numpy.typing as npt
 from poise.active.graphs import check_graph
 from poise.active.learner import Learner
 from poise.active.policies import as_policy
+from poise.arrays import Floats, Ints
 from poise.checks import whole_number
 from poise.errors import InputError, LabelError
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 from poise.models.growth import grown, growth, plain
 from poise.models.harmonic import Columns, Model, Problem, solve_problems
 from poise.models.labels import Labels, as_label, as_node

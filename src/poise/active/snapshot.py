@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from poise.active.beliefs import Beliefs
+from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.labels import Label, Labels
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from poise.linalg.status import Bools, Floats
+from poise.arrays import Bools, Floats
 from poise.models.harmonic import Model, Problem
 from poise.models.labels import Label
 

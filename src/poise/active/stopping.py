@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
-from poise.linalg.status import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from poise.active.acquisition import Auto, Coverage, Diffused, Margin, Norm
 from poise.active.acquisition.auto import WORTH
 from poise.active.acquisition.margin import margins
 from poise.active.beliefs import Beliefs
+from poise.arrays import Floats, Ints
 from poise.distributed.partition import Partition
 from poise.errors import InputError
-from poise.linalg.status import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition
 from poise.errors import InputError
-from poise.linalg.status import Bools, Floats, Ints
 
 #: Random numbers drawn at a time.
 DRAWN = 1_000_000

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from poise.arrays import Bools, Floats
 from poise.distributed.median import median
 from poise.distributed.partition import Partition
 from poise.distributed.solve import RTOL, solve
 from poise.errors import ConvergenceError
 from poise.linalg.breakdown import TOO_WIDE
 from poise.linalg.solve import RTOL as RTOL_OF_ONE
-from poise.linalg.status import Bools, Floats
 from poise.models.harmonic import Columns, Problem
 from poise.models.poisson_weights import ROUNDING, SHIFT
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from poise.arrays import Floats, Ints
 from poise.distributed.ranks import Ranks, petsc
 from poise.distributed.shards import Rows
-from poise.linalg.status import Floats, Ints
 
 
 def distributed_components(

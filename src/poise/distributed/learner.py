@@ -17,11 +17,11 @@ import numpy.typing as npt
 from poise.active import saved
 from poise.active.new_points import class_table
 from poise.active.state import Event
+from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition, load
 from poise.distributed.ranks import TIMEOUT, RankError, RankLostError, Ranks
 from poise.distributed.replica import Replica
 from poise.errors import LabelError, PoiseError
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.labels import Label
 
 T = TypeVar("T")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from poise.arrays import Floats
 from poise.distributed.ranks import Ranks
-from poise.linalg.status import Floats
 
 
 def median(ranks: Ranks, values: Floats) -> float | None:

@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Floats, Ints
 from poise.distributed.components import distributed_components
 from poise.distributed.memory import Need, check_memory
 from poise.distributed.product import Product, ghosts
 from poise.distributed.ranks import Ranks
 from poise.distributed.shards import Manifest, Rows, read_manifest, read_rows
 from poise.errors import GraphError, RunError
-from poise.linalg.status import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

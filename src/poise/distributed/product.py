@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.distributed.ranks import Ranks, petsc
 from poise.distributed.shards import Rows
 from poise.errors import GraphError
-from poise.linalg.status import Floats, Ints
 
 #: Columns that share one pass over the weights: more take more memory, and save little.
 PACKET = 8

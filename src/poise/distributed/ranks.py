@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 import poise
+from poise.arrays import Ints
 from poise.distributed.watchdog import Watchdog
 from poise.errors import MissingExtraError, PoiseError
-from poise.linalg.status import Ints
 
 T = TypeVar("T")
 

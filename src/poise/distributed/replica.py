@@ -16,13 +16,13 @@ from poise.active.beliefs import Beliefs, merge
 from poise.active.schedules import as_schedule
 from poise.active.session import Session
 from poise.active.state import Question
+from poise.arrays import Bools, Floats
 from poise.checks import decay, whole_number
 from poise.distributed.acquisitions import Moment, check_acquisition, values_of
 from poise.distributed.choice import choose
 from poise.distributed.columns import Solved
 from poise.distributed.partition import Partition
 from poise.errors import PoolExhausted
-from poise.linalg.status import Bools, Floats
 from poise.models.balance import factors_of_mass
 from poise.models.harmonic import Model
 from poise.models.poisson_weights import SHIFT, check_shift

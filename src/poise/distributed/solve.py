@@ -8,11 +8,12 @@ for several columns assume one operator for all, and here every column has its o
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition
 from poise.distributed.product import PACKET
 from poise.errors import InputError
 from poise.linalg.arguments import as_rows, operator_of_columns
-from poise.linalg.status import Bools, Floats, Ints, Solution, Status
+from poise.linalg.status import Solution, Status
 
 #: Relative residual at which a column stops. Jacobi leaves more of the smooth error than the
 #: preconditioners of one machine do, at 1e-7: with 1e-9 both agree to 1e-6

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from scipy import sparse
 
-from poise.linalg.status import Ints
+from poise.arrays import Ints
 
 #: Groups at most, where no component needs one more. More groups mean fewer steps, but a dense
 #: inverse of this size per operator.

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Floats, Ints
 from poise.errors import InputError
-from poise.linalg.status import Floats, Ints
 
 
 def as_rows(values: npt.ArrayLike, n: int, name: str) -> Floats:

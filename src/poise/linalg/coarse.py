@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from poise.arrays import Bools, Floats
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.status import Bools, Floats
 
 
 def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from poise.linalg.status import Floats, Ints
+from poise.arrays import Floats, Ints
 from poise.linalg.turns import Turns
 
 # GNU OpenMP lets idle threads spin for milliseconds, and when another program wants the core the

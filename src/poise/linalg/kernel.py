@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.status import Bools, Floats, Ints
 
 
 def kernel_of(prepared: PreparedLaplacian, Q: Floats, F: Bools) -> Bools:

@@ -5,11 +5,11 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
 from poise.linalg.coarse import coarse_inverses
 from poise.linalg.prepared import PreparedLaplacian
 from poise.linalg.reference import Operator
-from poise.linalg.status import Bools, Floats, Ints
 
 Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
 

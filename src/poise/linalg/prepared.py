@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from poise.linalg.status import Floats, Ints
+from poise.arrays import Floats, Ints
 
 #: Rows per range where there is no coarse group.
 PLAIN_RANGE = 256

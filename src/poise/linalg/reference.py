@@ -9,7 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from poise.linalg.status import Floats, Ints, Status
+from poise.arrays import Floats, Ints
+from poise.linalg.status import Status
 
 Operator = Callable[[Floats], Floats]
 

@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
 from poise.linalg import reference
 from poise.linalg.arguments import as_rows, operator_of_columns
@@ -18,7 +19,7 @@ from poise.linalg.preconditioners import (
     two_level,
 )
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.status import Bools, Floats, Ints, Solution, Status
+from poise.linalg.status import Solution, Status
 
 Backend = Literal["compiled", "scipy"]
 

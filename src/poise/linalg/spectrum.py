@@ -17,11 +17,11 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
+from poise.arrays import Floats
 from poise.errors import ConvergenceError, InputError
 from poise.linalg.breakdown import named_breakdown
 from poise.linalg.prepared import PreparedLaplacian
 from poise.linalg.solve import is_stiff, solve
-from poise.linalg.status import Floats
 
 SpectrumKind = Literal["combinatorial", "normalised", "random-walk"]
 

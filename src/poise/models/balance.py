@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.models.result import ScoreResult
 
 #: How much of the difference between the classes' masses is taken away: 0 none, 1 all.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.held_out import spread_evenly
 
 #: Share of points whose smallest probability is below the background, and what is left at least of

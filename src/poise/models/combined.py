@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.graph.features import is_sparse
-from poise.linalg.status import Floats, Ints
 from poise.models.balance import balance_factors, balanced
 from poise.models.components import laplacian, reached
 from poise.models.harmonic import Model, solve_problems

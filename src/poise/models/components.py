@@ -5,9 +5,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Bools
 from poise.graph import Graph
 from poise.linalg import PreparedLaplacian, prepare
-from poise.linalg.status import Bools
 
 _prepared: "WeakKeyDictionary[Graph, PreparedLaplacian]" = WeakKeyDictionary()
 

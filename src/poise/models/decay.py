@@ -20,8 +20,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import check_decay
 
 

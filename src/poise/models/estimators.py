@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import FeatureError, GraphError
 from poise.graph import Graph, knn_graph
 from poise.graph.features import check_features
 from poise.graph.kernel import KernelLike
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.calibration import Calibration
 from poise.models.held_out import MOST as MOST_HELD_OUT
 from poise.models.held_out import held_out_by_refits, held_out_scores, spread_evenly

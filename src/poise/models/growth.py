@@ -11,7 +11,7 @@ changes with every label, and this does not hold.)
 
 import numpy as np
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.models.harmonic import Columns, Problem
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Floats, Ints
 from poise.errors import ConvergenceError, InputError
 from poise.graph import Graph
 from poise.linalg import solve
 from poise.linalg.breakdown import TOO_WIDE
-from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
 from poise.models.poisson_weights import SHIFT, check_shift, potentials, shifted
 

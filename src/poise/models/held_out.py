@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import spread
 from poise.models.labels import Labels
 from poise.models.poisson_weights import SHIFT, check_shift, poisson_weights

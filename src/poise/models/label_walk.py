@@ -6,9 +6,9 @@ among them, and models in which labels are doubted need nothing more: m labels, 
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.linalg.breakdown import named_breakdown
-from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import spread
 
 #: Columns solved for at a time: they fill the solver's packets and take little memory.

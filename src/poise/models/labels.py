@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.checks import shown
 from poise.errors import LabelError, NodeIndexError
-from poise.linalg.status import Floats, Ints
 
 #: A class: text, a whole number or a truth value. NumPy scalars become these.
 Label = str | int | bool

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.checks import real_number
 from poise.graph import Graph
 from poise.linalg import solve
-from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian
 
 #: What the authors' code adds to keep gamma positive.

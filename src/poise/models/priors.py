@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError, LabelError
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.result import ScoreResult
 
 #: Shares this close to the priors are good enough (or closer than one point, if that is coarser).

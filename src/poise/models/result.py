@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from poise.linalg.status import Bools, Floats, Ints
+from poise.arrays import Bools, Floats, Ints
 from poise.models.labels import Label
 
 

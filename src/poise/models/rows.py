@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from numba import prange
 
+from poise.arrays import Floats, Ints
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.status import Floats, Ints
 
 
 def _parallel(function: Any) -> Any:

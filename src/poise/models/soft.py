@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Floats
 from poise.errors import InputError
 from poise.graph import Graph
-from poise.linalg.status import Floats
 from poise.models.components import reached
 from poise.models.harmonic import spread
 from poise.models.label_walk import label_walk, soft_targets

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.checks import real_number
 from poise.errors import InputError
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 from poise.models.balance import balance_factors
 from poise.models.label_walk import RTOL, held_out_targets, label_walk
 from poise.models.labels import Labels

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
+from poise.arrays import Ints
 from poise.errors import LabelError
-from poise.linalg.status import Ints
 from poise.models.labels import Labels, as_label, check_classes
 
 EXPECTED = "text, whole numbers or truth values"

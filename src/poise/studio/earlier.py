@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, __version__, embeddings
+from poise.arrays import Ints
 from poise.errors import GraphError
-from poise.linalg.status import Ints
 from poise.studio.centring import is_centred, read_centre
 from poise.studio.growing import STAYED
 from poise.studio.reading import DAMAGED, keep_whole

@@ -3,7 +3,7 @@
 import numpy as np
 
 from poise import Graph
-from poise.linalg.status import Bools, Ints
+from poise.arrays import Bools, Ints
 from poise.models.held_out import spread_evenly
 
 #: Share of the items that one label is taken to explore: about a hundred labels, well spread, reach

@@ -5,8 +5,8 @@ from collections import OrderedDict
 from functools import cached_property
 
 from poise import Graph
+from poise.arrays import Ints
 from poise.data.embeddings.items import Images
-from poise.linalg.status import Ints
 from poise.studio.catalogue import Catalogue
 from poise.studio.likeness import by_distance, near_duplicates, near_threshold
 from poise.studio.question import ALIKE, Features

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph
-from poise.linalg.status import Ints
+from poise.arrays import Ints
 
 #: Least share of the old items that must still be there; with fewer, a new search is as quick.
 STAYED = 0.5

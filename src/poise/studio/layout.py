@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph
+from poise.arrays import Floats
 from poise.linalg.spectrum import smallest_eigenpairs
-from poise.linalg.status import Floats
 from poise.models.components import laplacian
 
 #: Eigenvectors that the plane of neighbourhoods is taken from.

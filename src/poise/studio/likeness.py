@@ -3,7 +3,7 @@
 import numpy as np
 
 from poise import Graph
-from poise.linalg.status import Floats, Ints
+from poise.arrays import Floats, Ints
 from poise.studio.question import Features
 
 #: Share of the median distance to the nearest neighbour up to which two items are near-duplicates,

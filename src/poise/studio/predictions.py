@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise import Graph, Learner
 from poise.active.stopping import Advice, advise, checkpoint, first_half
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.models.calibration import Calibration
 from poise.studio.explored import explored
 from poise.studio.setup import Setup

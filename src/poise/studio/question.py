@@ -11,8 +11,8 @@ from poise import Graph, Learner
 from poise.active.policies import Policy
 from poise.active.policies.local_max import LocalMax
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.errors import PoolExhausted
-from poise.linalg.status import Floats, Ints
 from poise.models.balance import balance_factors
 from poise.models.calibration import Calibration
 from poise.models.result import normalise_scores

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from poise.arrays import Ints
 from poise.errors import InputError
-from poise.linalg.status import Ints
 from poise.studio.agreement import Agreement, agreement
 from poise.studio.catalogue import Catalogue
 from poise.studio.predictions import Predictions

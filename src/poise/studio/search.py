@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from poise.arrays import Ints
 from poise.errors import PoiseError
-from poise.linalg.status import Ints
 
 #: Words of a query that count, and letters of each: more would only take time.
 MOST_WORDS, LONGEST_WORD = 30, 100

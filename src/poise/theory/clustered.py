@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.theory.plane import PlaneDensity, solve_plane
 from poise.theory.statement import Bound
 from poise.theory.theorems import explore_labels, explore_new_cluster

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.theory.statement import finite, require
 
 #: Positions -> density, positive.

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
 from poise import epsilon_graph
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.models.harmonic import spread
 from poise.theory.plane import Plane, PlaneDensity, solve_plane
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from poise import Graph
+from poise.arrays import Floats
 from poise.linalg import solve
-from poise.linalg.status import Floats
 from poise.models.components import laplacian
 from poise.theory.interval import checked_density
 from poise.theory.statement import finite, require

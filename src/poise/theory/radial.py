@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.theory.interval import Density, checked_density
 from poise.theory.statement import finite, require
 

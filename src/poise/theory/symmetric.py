@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.theory.interval import Density, checked_density, solve_interval
 from poise.theory.one_dimension import log_cosh
 from poise.theory.statement import Statement, finite, require

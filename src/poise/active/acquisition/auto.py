@@ -11,9 +11,9 @@ from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.walks import walk_ends, walk_means
 from poise.active.schedules import Relative
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import decay, real_number, whole_number
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 #: Reach that counts at most; its mean is 1. Beyond it lie hubs, which many listen to and few agree
 #: with: on bags of words they cost points (docs/auto.md).

@@ -13,9 +13,9 @@ from poise.active.acquisition.linear_classifier import (
 )
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.graph.features import Features
-from poise.linalg.status import Floats, Ints
 
 #: Below the logarithm of every squared distance, chance included.
 NOT_DRAWN = -1e4

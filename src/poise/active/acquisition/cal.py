@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from poise.active.acquisition.eigenpairs import component_eigenpairs
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats
 from poise.checks import decay, whole_number
 from poise.errors import InputError
 from poise.graph import Graph
-from poise.linalg.status import Floats
 
 
 class Level(NamedTuple):

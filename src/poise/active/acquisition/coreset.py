@@ -6,7 +6,7 @@ from typing import ClassVar
 from poise.active.acquisition.distances import RemembersNearest, distances_to_mean, unreached_first
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 
 @acquisitions.register("coreset")

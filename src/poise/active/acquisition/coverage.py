@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 
 @acquisitions.register("coverage")

@@ -10,9 +10,9 @@ from poise.active.acquisition.distances import SHORTEST, ball_radius, edge_lengt
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import SHARE_EXPECTED
 from poise.active.snapshot import Snapshot
+from poise.arrays import Bools, Floats, Ints
 from poise.checks import real_number
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

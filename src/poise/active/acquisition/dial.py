@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import real_number
 from poise.graph import Graph
 from poise.linalg import solve
-from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian
 
 Column = npt.NDArray[np.float32]

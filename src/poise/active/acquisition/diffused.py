@@ -8,9 +8,9 @@ import numpy as np
 from poise.active.acquisition.registry import acquisitions, as_acquisition, usual_tau
 from poise.active.acquisition.walks import walk_means
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import whole_number
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 
 @acquisitions.register("diffused")

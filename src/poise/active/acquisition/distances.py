@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.graph.features import Features
 from poise.graph.metrics import pair_distances, scikit_learn_form, search_space
-from poise.linalg.status import Floats, Ints
 
 #: Least length of an edge: SciPy takes a length of 0 for no edge, and 1 / length stays finite.
 SHORTEST = 1e-150

@@ -16,10 +16,10 @@ from poise.active.acquisition.linear_classifier import (
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typiclust import thread_controller
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import real_number, whole_number
 from poise.graph import Graph
 from poise.graph.features import Features
-from poise.linalg.status import Floats, Ints
 
 #: Dimensions in which k-means is done at most.
 DIMENSIONS = 50

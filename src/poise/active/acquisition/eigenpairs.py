@@ -1,8 +1,8 @@
 """Eigenpairs that tell the components of a graph apart."""
 
+from poise.arrays import Floats
 from poise.graph import Graph
 from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
-from poise.linalg.status import Floats
 from poise.models.components import laplacian
 
 #: Eigenpairs at most that are added for further components.

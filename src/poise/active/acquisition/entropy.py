@@ -8,7 +8,7 @@ from scipy.special import entr
 
 from poise.active.acquisition.probabilities import OfProbabilities
 from poise.active.acquisition.registry import acquisitions
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 
 @acquisitions.register("entropy")

@@ -8,9 +8,9 @@ import numpy as np
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.variance.covariance import AnswerModel
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats
 from poise.checks import whole_number
 from poise.graph import Graph
-from poise.linalg.status import Floats
 from poise.models.components import reached
 from poise.models.labels import Labels
 

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from poise.active.acquisition.distances import feature_space
 from poise.active.acquisition.typiclust import spectral_coordinates
+from poise.arrays import Ints
 from poise.graph import Graph
 from poise.graph.features import Features
 from poise.graph.metrics import scikit_learn_form
-from poise.linalg.status import Ints
 
 Singles: TypeAlias = npt.NDArray[np.float32]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from poise.active.acquisition.feature_points import Singles, Space
+from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats, Ints
 
 #: Rows of the kernel computed at a time: they stay in the processor's cache.
 ROWS = 64

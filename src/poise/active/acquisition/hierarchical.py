@@ -10,9 +10,9 @@ from scipy.spatial.distance import squareform
 from poise.active.acquisition.feature_points import Space, node_points, principal_components
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import whole_number
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 #: Dimensions in which clusters are made at most.
 DIMENSIONS = 50

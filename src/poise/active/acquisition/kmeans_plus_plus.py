@@ -8,7 +8,7 @@ import numpy as np
 from poise.active.acquisition.distances import SHORTEST, RemembersNearest
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 #: Beyond every logarithm of a squared distance, chance included.
 UNREACHED = 1e4

@@ -9,10 +9,10 @@ from scipy.spatial import KDTree
 from poise.active.acquisition.eigenpairs import component_eigenpairs
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import decay, whole_number
 from poise.errors import InputError
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 #: Neighbours among which a denser point is looked for first; nine points in ten find one.
 NEAREST = 9

@@ -8,9 +8,9 @@ import numpy as np
 
 from poise.active.acquisition.feature_points import Singles, node_points
 from poise.active.acquisition.typiclust import thread_controller
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.graph.features import Features
-from poise.linalg.status import Floats, Ints
 from poise.models.labels import Labels
 
 #: Numbers of the points looked at for a question at most: more than that, and of the candidates a

@@ -8,9 +8,9 @@ import numpy as np
 from poise.active.acquisition.herd import Herd
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import real_number, whole_number
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 
 @acquisitions.register("maxherding")

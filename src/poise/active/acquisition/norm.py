@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 
 @acquisitions.register("norm")

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.models.result import normalise_scores
 
 

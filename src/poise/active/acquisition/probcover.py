@@ -9,10 +9,10 @@ from scipy import sparse
 from poise.active.acquisition.distances import edge_distances
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Bools, Floats, Ints
 from poise.checks import real_number
 from poise.errors import GraphError
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 from poise.registry import Registry
 
 #: Larger = ask first, NaN = not a candidate. Optional members that the Learner looks for:

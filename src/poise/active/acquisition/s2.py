@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import dijkstra
 
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.errors import InputError
-from poise.linalg.status import Floats, Ints
 
 Length = Literal["hops", "resistance"]
 

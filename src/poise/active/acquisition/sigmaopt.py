@@ -7,7 +7,7 @@ from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.variance.covariance import Statistics
 from poise.active.acquisition.variance.criteria import sum_reduction
 from poise.active.acquisition.variance.forms import OnAllPoints, OnSubset, OnTruncation
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 
 class _Criterion:

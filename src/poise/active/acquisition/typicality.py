@@ -15,9 +15,9 @@ from poise.active.acquisition.distances import (
 )
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import real_number
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 SHARE_EXPECTED = "expected a share of the nodes, above 0 and at most 1, e.g. 0.1"
 

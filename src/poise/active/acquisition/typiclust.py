@@ -12,11 +12,11 @@ from poise.active.acquisition.distances import feature_space
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import typicality_ranks
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import whole_number
 from poise.graph import Graph
 from poise.graph.features import Features
 from poise.linalg.spectrum import smallest_eigenpairs
-from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian
 
 #: Points that the centres are computed from; all points are then assigned to them.

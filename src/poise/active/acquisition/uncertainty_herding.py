@@ -11,8 +11,8 @@ from poise.active.acquisition.maxherding import check_herding
 from poise.active.acquisition.probabilities import class_probabilities, classes_seen
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 
 @acquisitions.register("uncertainty-herding")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from poise.arrays import Floats
 from poise.graph import Graph
-from poise.linalg.status import Floats
 
 
 def walk_means(graph: Graph, values: Floats, steps: int) -> Floats:

@@ -7,9 +7,9 @@ import numpy as np
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import real_number
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 
 @policies.register("kde")

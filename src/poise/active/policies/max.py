@@ -6,7 +6,7 @@ import numpy as np
 
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats, Ints
+from poise.arrays import Floats, Ints
 
 
 @policies.register("max")

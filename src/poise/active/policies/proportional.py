@@ -7,9 +7,9 @@ import numpy as np
 from poise.active.policies.max import largest
 from poise.active.policies.registry import policies
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import real_number, whole_number
 from poise.errors import InputError
-from poise.linalg.status import Floats, Ints
 
 #: ln of the paper's E_max, the largest double.
 LOG_LARGEST = float(np.log(np.finfo(np.float64).max))

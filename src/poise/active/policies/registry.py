@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from poise.active.snapshot import Snapshot
-from poise.linalg.status import Floats, Ints
+from poise.arrays import Floats, Ints
 from poise.registry import Registry
 
 #: ``(values, snapshot, k, rng) -> (k,) distinct nodes``, best first; NaN values are never chosen.

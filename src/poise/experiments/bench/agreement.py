@@ -6,10 +6,10 @@ from unittest.mock import patch
 import numpy as np
 from scipy import sparse
 
+from poise.arrays import Floats
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
-from poise.linalg.status import Floats
 from poise.models.labels import Labels
 from poise.models.pwll import pwll
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from poise.active.learner import Learner
+from poise.arrays import Ints
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
-from poise.linalg.status import Ints
 
 POINTS = 10_000
 QUERIES = 20

@@ -6,11 +6,11 @@ import numpy as np
 
 from poise.active.learner import Learner
 from poise.active.simulate import simulate_many
+from poise.arrays import Ints
 from poise.data.datasets import load_dataset
 from poise.experiments.bench.data import load
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
-from poise.linalg.status import Ints
 
 SEEDS = (2, 3, 5, 6)
 QUERIES = 100

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from poise import Dataset, knn_graph
 from poise.active.schedules import Schedule
+from poise.arrays import Ints
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Report, Row
 from poise.experiments.experiment import Experiment, Method
@@ -23,7 +24,6 @@ from poise.experiments.paper import EXPERIMENTS, PAPER, POLICIES
 from poise.experiments.runner import Unit, work_on
 from poise.graph import Graph
 from poise.linalg.spectrum import smallest_eigenpairs
-from poise.linalg.status import Ints
 from poise.models.components import laplacian
 
 QUESTIONS = 6

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from poise.active.schedules import Schedule
+from poise.arrays import Floats, Ints
 from poise.errors import MissingExtraError
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 
 def graphlearning() -> Any:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Learner, embed, knn_graph, load_dataset
+from poise.arrays import Ints
 from poise.data.embeddings.choosing import suited
 from poise.data.embeddings.items import Items
 from poise.experiments.bench.row import Report, Row
-from poise.linalg.status import Ints
 from poise.models.combined import linear_probabilities
 from poise.models.labels import Labels
 

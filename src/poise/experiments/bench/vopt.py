@@ -9,12 +9,12 @@ from scipy import sparse
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
 from poise.active.learner import Learner
+from poise.arrays import Floats, Ints
 from poise.experiments.bench.data import load
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
-from poise.linalg.status import Floats, Ints
 
 QUERIES = 100
 #: Candidates of the authors' route, and how many of its queries are timed: each takes a minute.

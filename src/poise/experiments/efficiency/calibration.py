@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from poise.linalg.status import Bools, Floats, Ints
+from poise.arrays import Bools, Floats, Ints
 
 #: Bins of equal mass.
 BINS = 15

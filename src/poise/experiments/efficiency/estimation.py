@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from poise.active.accuracy import Fit, confidence, draw_audit, estimate_accuracy, held_out_scores
+from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.compare import Verdict
 from poise.experiments.efficiency.fits import pwll_fit
 from poise.experiments.efficiency.methods import AUTO, METHODS
@@ -17,7 +18,6 @@ from poise.experiments.efficiency.sets import set_names
 from poise.experiments.efficiency.tables import Table, goal_table, marked, per_cent
 from poise.experiments.efficiency.trials import Trial
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 
 KEYS = ("set", "trial", "kind", "audited", "draw")
 QUESTIONS = 100

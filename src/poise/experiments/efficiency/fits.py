@@ -3,8 +3,8 @@
 import numpy as np
 
 from poise.active.accuracy import Fit
+from poise.arrays import Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import Problem, solve_problems
 
 #: Relative residual of the fits: only predictions are compared.

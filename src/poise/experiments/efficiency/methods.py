@@ -6,8 +6,8 @@ from typing import Any
 
 from poise import Geometric, Learner, Relative, diffused
 from poise.active.acquisition import Auto
+from poise.arrays import Ints
 from poise.experiments.efficiency.trials import Trial
-from poise.linalg.status import Ints
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from poise.arrays import Ints
 from poise.experiments.efficiency.accuracy import LOGISTIC, accuracy_lines
 from poise.experiments.efficiency.compare import curves_by_set
 from poise.experiments.efficiency.methods import METHODS
@@ -15,7 +16,6 @@ from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.tables import Table, marked
 from poise.experiments.efficiency.trials import BUDGETS, Trial, make_trial
-from poise.linalg.status import Ints
 
 #: Share of the accuracy that all labels give.
 SHARE = 0.9

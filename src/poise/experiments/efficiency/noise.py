@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.compare import Verdict
 from poise.experiments.efficiency.methods import AUTO
 from poise.experiments.efficiency.records import Lines, Row
@@ -20,7 +21,6 @@ from poise.experiments.efficiency.tables import (
     points,
 )
 from poise.graph import Graph
-from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import spread
 from poise.models.label_walk import label_walk, soft_targets
 from poise.models.labels import Labels

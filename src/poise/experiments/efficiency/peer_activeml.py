@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.peer_curves import (
     Array,
     Need,
@@ -46,7 +47,6 @@ from poise.experiments.efficiency.peer_curves import (
     share_right,
 )
 from poise.experiments.efficiency.trials import Trial
-from poise.linalg.status import Floats, Ints
 
 PACKAGE = "scikit-activeml"
 

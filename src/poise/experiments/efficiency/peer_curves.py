@@ -10,9 +10,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from poise.arrays import Floats, Ints
 from poise.errors import MissingExtraError
 from poise.experiments.efficiency.trials import BUDGETS, Trial
-from poise.linalg.status import Floats, Ints
 
 #: Points that a peer may choose from where its arrays for all points are too large.
 PEER_POINTS = 5_000

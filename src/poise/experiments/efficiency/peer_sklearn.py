@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
+from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.peer_curves import (
     Need,
     checkpoints,
@@ -25,7 +26,6 @@ from poise.experiments.efficiency.peer_curves import (
     share_right,
 )
 from poise.experiments.efficiency.trials import NEIGHBOURS, Trial
-from poise.linalg.status import Floats, Ints
 
 #: What a point without a label has instead.
 UNLABELLED = -1

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Learner
+from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.trials import BUDGETS, Trial
-from poise.linalg.status import Floats, Ints
 from poise.models.harmonic import Model, solve_problems
 
 #: Relative residual of columns that only say which class is largest.

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from poise.arrays import Ints
 from poise.experiments.efficiency.records import Lines
 from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import Trial, make_trial
-from poise.linalg.status import Ints
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.active.accuracy import Fit
 from poise.active.stopping import RULES, Checkpoint, Rule, checkpoint, first_half
+from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.compare import Verdict
 from poise.experiments.efficiency.fits import pwll_fit
 from poise.experiments.efficiency.methods import AUTO
@@ -15,7 +16,6 @@ from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sessions import Asked, asked_sessions
 from poise.experiments.efficiency.sets import set_names
 from poise.experiments.efficiency.tables import Table, counts, goal_table, marked, points
-from poise.linalg.status import Floats, Ints
 from poise.models.result import normalise_scores
 
 KEYS = ("set", "trial")

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, knn_graph
+from poise.arrays import Ints
 from poise.experiments.efficiency.sets import POOLS, Pool
-from poise.linalg.status import Ints
 
 #: Share of the pool in a trial, and points at most, so that slow rivals can run too.
 SHARE, POINTS = 0.8, 20_000

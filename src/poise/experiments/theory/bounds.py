@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
+from poise.arrays import Floats
 from poise.experiments.plots import Axis, Series, Style
 from poise.experiments.theory.chapter import Chapter, chart, powers
-from poise.linalg.status import Floats
 from poise.theory import (
     explore_labels,
     explore_new_cluster,

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
+from poise.arrays import Floats
 from poise.experiments.plots import Axis, Series, Style
 from poise.experiments.theory.chapter import GROUND, Chapter, chart, point, powers
-from poise.linalg.status import Floats
 from poise.theory import (
     Interval,
     constant_density,

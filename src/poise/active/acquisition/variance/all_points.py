@@ -7,8 +7,8 @@ import numpy as np
 
 from poise.active.acquisition.variance.covariance import Statistics
 from poise.active.acquisition.variance.sketch import Sketch
+from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats, Ints
 
 #: Rounds of exact judgement per question; each solves for half a shortlist of columns.
 ROUNDS = 2

@@ -19,10 +19,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
 from poise.graph import Graph
 from poise.linalg import solve
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.components import laplacian, reached
 
 ModelName = Literal["hard", "soft"]

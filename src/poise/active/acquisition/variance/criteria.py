@@ -3,7 +3,7 @@
 import numpy as np
 
 from poise.active.acquisition.variance.covariance import Statistics
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 
 def variance_reduction(statistics: Statistics) -> Floats:

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
+from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
-from poise.linalg.status import Bools, Floats, Ints
 from poise.models.components import reached
 
 #: Graph -> (epsilon or None) -> G: sessions on one graph share it.

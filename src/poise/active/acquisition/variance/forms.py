@@ -21,10 +21,10 @@ from poise.active.acquisition.variance.dense import Dense, dense
 from poise.active.acquisition.variance.sketch import Sketch, ask, pseudo_inverse, sketch
 from poise.active.acquisition.variance.truncated import Truncation
 from poise.active.snapshot import Snapshot
+from poise.arrays import Floats, Ints
 from poise.checks import whole_number
 from poise.graph import Graph
 from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
-from poise.linalg.status import Floats, Ints
 from poise.models.components import laplacian, reached
 
 #: Length of the shortlist, where estimates err by 1 to 3 per cent and where they err more.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 #: Rows that are converted at once: bounds the memory.
 ROWS = 4_096

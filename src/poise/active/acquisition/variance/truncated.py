@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from poise.active.acquisition.variance.covariance import Statistics
-from poise.linalg.status import Floats
+from poise.arrays import Floats
 
 #: Statistics are computed afresh when the largest variance has fallen to this share: what updates
 #: lose to rounding is relative to what they started from.
