@@ -17,7 +17,7 @@ import numpy as np
 import poise
 from poise.models.balance import balance_factors
 from poise.models.result import normalise_scores
-from poise.studio.predictions import UNSEEN, unseen
+from poise.studio.asking.predictions import UNSEEN, unseen
 
 BINS = 10
 #: File, metric, number of labels at which to look.

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from poise.studio.events import Event
-from poise.studio.store import EventStore
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 
 #: Kills that one file has to bear; then a new one is begun.
 KILLS_A_FILE = 50

@@ -18,8 +18,8 @@ import numpy as np
 
 import poise
 from poise.data.sources import read_columns
-from poise.studio.likeness import by_distance, near_threshold
-from poise.studio.search import TextIndex, folded
+from poise.studio.asking.likeness import by_distance, near_threshold
+from poise.studio.asking.search import TextIndex, folded
 
 QUERIES = (
     "c",

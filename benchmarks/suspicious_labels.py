@@ -22,7 +22,7 @@ from poise.models.label_walk import RTOL, label_walk
 from poise.models.labels import Labels
 from poise.models.poisson_weights import poisson_weights
 from poise.models.suspicion import averaged_trust
-from poise.studio.suspicion import SUSPICIOUS
+from poise.studio.asking.suspicion import SUSPICIOUS
 
 RECORDS = Path(__file__).parents[1] / "results" / "accuracy" / "questions.jsonl"
 SETS = ("digits", "mnist-imb", "cifar10", "banking77")

@@ -33,6 +33,15 @@ ALLOWED: dict[str, set[str]] = {
     "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio", "distributed"},
     "__main__": {"cli"},
 }
+# The same between the rooms of the app. The files that stand beside the rooms join them: a project
+# is made of a source, a log and what is asked, and the web shows it.
+ROOMS: dict[str, set[str]] = {
+    "log": set(),
+    "source": {"log"},
+    "asking": {"log", "source"},
+    "": {"log", "source", "asking"},
+    "web": {"log", "source", "asking", ""},
+}
 
 
 def imported_modules(source: str) -> Iterator[str]:
@@ -68,6 +77,27 @@ def violations(module: str, source: str) -> list[str]:
     ]
 
 
+def room(module: str) -> str | None:
+    """The room of a module of the app: ``poise.studio.log.store`` -> ``log``; none elsewhere."""
+    parts = module.split(".")
+    if parts[:2] != ["poise", "studio"] or len(parts) < 3:
+        return None
+    return parts[2] if parts[2] in ROOMS else ""
+
+
+def wrong_rooms(module: str, source: str) -> list[str]:
+    """A sentence for each import of `source` that leads into a room it must not know."""
+    here = room(module)
+    if here is None:
+        return []
+    rooms = {name: room(name) for name in imported_modules(source)}
+    return [
+        f"{module} imports {name}: studio/{here} may import only {', '.join(sorted(ROOMS[here]))}"
+        for name, there in sorted(rooms.items())
+        if there is not None and there not in ROOMS[here] | {here}
+    ]
+
+
 def modules() -> list[tuple[str, Path]]:
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
@@ -78,7 +108,21 @@ def modules() -> list[tuple[str, Path]]:
 
 @pytest.mark.parametrize(("module", "path"), modules(), ids=[name for name, _ in modules()])
 def test_imports_point_one_way(module: str, path: Path) -> None:
-    assert violations(module, path.read_text(encoding="utf-8")) == []
+    source = path.read_text(encoding="utf-8")
+    assert violations(module, source) + wrong_rooms(module, source) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("poise.studio.log.state", "from poise.studio.source.catalogue import Catalogue"),
+        ("poise.studio.source.catalogue", "from poise.studio.asking.question import Question"),
+        ("poise.studio.asking.progress", "from poise.studio.project import Project"),
+        ("poise.studio.project", "from poise.studio.web.server import make_app"),
+    ],
+)
+def test_the_checker_sees_the_wrong_room(module: str, source: str) -> None:
+    assert len(wrong_rooms(module, source)) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from poise.cli.main import main
-from poise.studio.events import Event
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening, Source
-from poise.studio.store import EventStore
 
 
 @pytest.fixture

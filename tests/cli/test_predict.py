@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from poise.cli.main import main
-from poise.studio.events import Event
+from poise.studio.log.events import Event
 from poise.studio.opening import Opening, Source
 
 

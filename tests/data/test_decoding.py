@@ -13,7 +13,7 @@ from poise.data import images
 from poise.data.embeddings.items import Images
 from poise.data.images import UnreadableError, decode, square
 from poise.errors import DataError
-from poise.studio import reading
+from poise.studio.source import reading
 
 Image = pytest.importorskip("PIL.Image", reason="needs Pillow: install the extra image")
 

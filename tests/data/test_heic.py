@@ -16,8 +16,8 @@ from poise.data import other_pictures
 from poise.data.images import UnreadableError, decode, size_of, square
 from poise.data.sources import read_items
 from poise.errors import InputError
-from poise.studio.catalogue import read_catalogue
-from poise.studio.reading import shown_file
+from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.reading import shown_file
 
 Image = pytest.importorskip("PIL.Image", reason="needs Pillow: install the extra image")
 

@@ -11,8 +11,8 @@ from tests.distributed.mpi import SOURCE, at_ranks, mpiexec, need_petsc
 
 import poise
 from poise.distributed.shards import from_graph
-from poise.studio.state import fold
-from poise.studio.store import EventStore
+from poise.studio.log.state import fold
+from poise.studio.log.store import EventStore
 
 need_petsc()
 

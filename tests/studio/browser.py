@@ -19,12 +19,12 @@ import pytest
 import uvicorn
 from PIL import Image
 
-from poise.studio.events import Event
-from poise.studio.guard import Doors
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening, Source
 from poise.studio.project import Project
-from poise.studio.server import make_app
-from poise.studio.store import EventStore
+from poise.studio.web.guard import Doors
+from poise.studio.web.server import make_app
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 INSTALL = "as root run: apt-get install chromium"

@@ -5,7 +5,7 @@ from browser import Command, Inside, Visits, launched, make_photos, opened
 from crowds import make_project
 
 from poise.linalg.warm_up import warm_up
-from poise.studio.events import Event
+from poise.studio.log.events import Event
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 import poise
-from poise.studio.catalogue import Catalogue
-from poise.studio.events import Event
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening, Source
 from poise.studio.project import Project
-from poise.studio.store import EventStore
+from poise.studio.source.catalogue import Catalogue
 
 
 def make_project(folder, n=60, seed=0, known=None, X=None, **options):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from crowds import answer, asked
 
-from poise.studio.agreement import agreement, krippendorff_alpha
-from poise.studio.events import Event
-from poise.studio.review import Wanted, review
+from poise.studio.log.agreement import agreement, krippendorff_alpha
+from poise.studio.log.events import Event
+from poise.studio.web.review import Wanted, review
 
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), sections B and C: two observers
 # and nominal values; four observers, nominal values, some missing.

@@ -10,7 +10,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from poise.experiments.bench.memory import megabytes
-from poise.studio.allocator import give_memory_back
+from poise.studio.web.allocator import give_memory_back
 if sys.argv[1] == "yes":
     give_memory_back()
 for _ in range(3):

@@ -13,17 +13,17 @@ from poise.data import images as images_module
 from poise.data.embeddings import photo as photo_module
 from poise.data.embeddings.photo import Photo
 from poise.errors import DataError
-from poise.studio import arriving as module
 from poise.studio import opening as opening_module
-from poise.studio import reading as reading_module
-from poise.studio.arriving import arriving, shuffled
-from poise.studio.catalogue import Catalogue
-from poise.studio.events import Event
 from poise.studio.exchange import make_class, rows
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening, Source
-from poise.studio.preparing import Compared
 from poise.studio.project import Project
-from poise.studio.store import EventStore
+from poise.studio.source import arriving as module
+from poise.studio.source import reading as reading_module
+from poise.studio.source.arriving import arriving, shuffled
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.preparing import Compared
 
 COMPARED = Compared("raw", "it was asked for", 5, "euclidean")
 X = np.random.default_rng(0).normal(size=(400, 4)).astype(np.float32)

@@ -14,9 +14,9 @@ from PIL import Image
 from poise.data import other_pictures
 from poise.data.embeddings import Images
 from poise.errors import DataError, InputError
-from poise.studio import reading
-from poise.studio.catalogue import Catalogue, GoneError, read_catalogue, source_name
-from poise.studio.reading import Memory
+from poise.studio.source import reading
+from poise.studio.source.catalogue import Catalogue, GoneError, read_catalogue, source_name
+from poise.studio.source.reading import Memory
 
 HOSTILE = "<img src=x onerror=alert(1)>.png"
 

@@ -5,13 +5,13 @@ import pytest
 from PIL import Image
 
 from poise import Graph, embed
-from poise.studio import arriving as arriving_module
-from poise.studio.arriving import arriving
-from poise.studio.catalogue import Catalogue, read_catalogue
-from poise.studio.centring import FILE, centred, is_centred, read_centre
 from poise.studio.opening import Opening, Source
 from poise.studio.predicting import _placed
-from poise.studio.preparing import Compared, embedded, prepare
+from poise.studio.source import arriving as arriving_module
+from poise.studio.source.arriving import arriving
+from poise.studio.source.catalogue import Catalogue, read_catalogue
+from poise.studio.source.centring import FILE, centred, is_centred, read_centre
+from poise.studio.source.preparing import Compared, embedded, prepare
 
 RNG = np.random.default_rng(0)
 

@@ -12,9 +12,9 @@ from test_state import label, made, numbered
 
 from poise.errors import InputError
 from poise.studio import exchange
-from poise.studio.events import Event
-from poise.studio.progress import progress
-from poise.studio.state import apply, check, fold
+from poise.studio.asking.progress import progress
+from poise.studio.log.events import Event
+from poise.studio.log.state import apply, check, fold
 
 NAMES = ["cat", "dog", "bird", "fish"]
 ITEMS = [f"i{n}" for n in range(5)]

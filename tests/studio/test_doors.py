@@ -19,8 +19,9 @@ from test_server import client as client  # a fixture
 from test_server import stranger as stranger  # a fixture
 
 from poise.errors import InputError
-from poise.studio.guard import LARGEST_LOGIN
-from poise.studio.logins import (
+from poise.studio.opening import Opening, Source
+from poise.studio.web.guard import LARGEST_LOGIN
+from poise.studio.web.logins import (
     FREE_TRIES,
     HOUR,
     LOGIN_SECONDS,
@@ -29,8 +30,7 @@ from poise.studio.logins import (
     MOST_LOGINS,
     Logins,
 )
-from poise.studio.opening import Opening, Source
-from poise.studio.serve import proxied, serve
+from poise.studio.web.serve import proxied, serve
 
 
 class Clock:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.errors import InputError
-from poise.studio.events import Event
 from poise.studio.exchange import FORMATS, read, rows, take_in, take_in_known, written
+from poise.studio.log.events import Event
 
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
 people = names.filter(lambda name: name.lower() not in ("model", "person", "source"))

@@ -5,8 +5,8 @@ from crowds import answer, asked
 from scipy.sparse.csgraph import shortest_path
 
 import poise
-from poise.studio.explored import explored, reach, within
-from poise.studio.progress import progress
+from poise.studio.asking.explored import explored, reach, within
+from poise.studio.asking.progress import progress
 
 
 def scattered(n, seed=0):

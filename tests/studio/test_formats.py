@@ -8,10 +8,10 @@ import pytest
 
 import poise
 from poise.cli.main import main
-from poise.studio import store as store_module
-from poise.studio.events import Event
-from poise.studio.state import fold
-from poise.studio.store import EventStore, StoreError
+from poise.studio.log import store as store_module
+from poise.studio.log.events import Event
+from poise.studio.log.state import fold
+from poise.studio.log.store import EventStore, StoreError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NEW = Event("rename", {"name": "cat", "to": "feline"})

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import poise
-from poise.studio import growing, preparing
-from poise.studio.catalogue import read_catalogue
-from poise.studio.growing import grown
-from poise.studio.preparing import prepare
+from poise.studio.source import growing, preparing
+from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.growing import grown
+from poise.studio.source.preparing import prepare
 
 
 def features(n=80, seed=0):

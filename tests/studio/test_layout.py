@@ -3,7 +3,7 @@
 import numpy as np
 
 import poise
-from poise.studio.layout import eigenmaps, principal_plane
+from poise.studio.asking.layout import eigenmaps, principal_plane
 
 
 def crowds(n=80, gap=3.0, seed=0):

@@ -5,8 +5,13 @@ import pytest
 from crowds import make_project
 
 import poise
-from poise.studio.events import Event
-from poise.studio.likeness import by_distance, near_duplicates, near_threshold, squared_distances
+from poise.studio.asking.likeness import (
+    by_distance,
+    near_duplicates,
+    near_threshold,
+    squared_distances,
+)
+from poise.studio.log.events import Event
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])

@@ -9,12 +9,12 @@ import sys
 import pytest
 
 from poise.errors import InputError
-from poise.studio.lock import NAME, only_writer
+from poise.studio.log.lock import NAME, only_writer
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from poise.studio.lock import only_writer
+from poise.studio.log.lock import only_writer
 with only_writer(Path(sys.argv[1]), "http://127.0.0.1:9/?token=x"):
     print("held", flush=True)
     time.sleep(60)

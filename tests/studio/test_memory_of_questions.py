@@ -7,7 +7,7 @@ import pytest
 
 import poise
 from poise.active.beliefs import Beliefs
-from poise.studio.question import ask, ask_about
+from poise.studio.asking.question import ask, ask_about
 
 #: Nodes of no other test's graph: other tests may leave threads that are still at work.
 NODES = 211

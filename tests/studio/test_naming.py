@@ -6,8 +6,8 @@ from test_server import send
 from test_server import stranger as stranger  # a fixture
 
 from poise.errors import InputError
-from poise.studio.events import Event
-from poise.studio.naming import alike
+from poise.studio.log.events import Event
+from poise.studio.log.naming import alike
 
 
 @pytest.mark.parametrize(

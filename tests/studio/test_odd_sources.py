@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from poise.errors import DataError, InputError
-from poise.studio.catalogue import read_catalogue
-from poise.studio.events import Event
+from poise.studio.log.events import Event
 from poise.studio.opening import Opening, Source
-from poise.studio.preparing import prepare
+from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.preparing import prepare
 
 
 @pytest.fixture(autouse=True)

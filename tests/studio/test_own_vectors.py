@@ -8,10 +8,10 @@ from PIL import Image
 
 import poise
 from poise.errors import DataError, InputError
-from poise.studio import preparing
-from poise.studio.catalogue import read_catalogue
 from poise.studio.opening import Opening, Source
-from poise.studio.preparing import read_about
+from poise.studio.source import preparing
+from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.preparing import read_about
 
 N, D = 30, 5
 

@@ -29,9 +29,9 @@ from browser import (
 from PIL import Image
 
 import poise
-from poise.studio import preparing
-from poise.studio.catalogue import read_catalogue
-from poise.studio.store import StoreError
+from poise.studio.log.store import StoreError
+from poise.studio.source import preparing
+from poise.studio.source.catalogue import read_catalogue
 
 DIGITS = ",".join("0123456789")
 GONE = (

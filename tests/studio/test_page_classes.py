@@ -3,7 +3,7 @@
 import pytest
 from browser import KINDS, opened, reads, saved, shown, until
 
-from poise.studio.events import Event
+from poise.studio.log.events import Event
 
 MANY = tuple(f"topic {n:02d} of the customers" for n in range(74))
 

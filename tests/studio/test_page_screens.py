@@ -10,8 +10,8 @@ import pytest
 from browser import KINDS, focused, opened, reads, saved, shown, until
 
 import poise
-from poise.studio import views
-from poise.studio.settings import WAYS
+from poise.studio.log.settings import WAYS
+from poise.studio.web import views
 
 # Grid -------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 from browser import KINDS, focused, make_photos, opened, reads, saved, shown, until
 from PIL import Image
 
-from poise.studio.search import TextIndex
+from poise.studio.asking.search import TextIndex
 
 ROWS = "[...document.querySelectorAll('.review .row[data-item]')].map((row) => row.dataset.item)"
 

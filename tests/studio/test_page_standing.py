@@ -20,8 +20,8 @@ from poise.active.stopping import Advice
 from poise.data import other_pictures
 from poise.errors import DataError
 from poise.studio import opening as openings
-from poise.studio import progress
-from poise.studio.events import Event
+from poise.studio.asking import progress
+from poise.studio.log.events import Event
 
 # Audits -----------------------------------------------------------------------------------------
 

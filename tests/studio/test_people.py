@@ -5,9 +5,9 @@ import threading
 import pytest
 from crowds import answer, asked, make_project
 
-from poise.studio import asker, demand
-from poise.studio.demand import Demand
-from poise.studio.events import Event
+from poise.studio.asking import asker, demand
+from poise.studio.asking.demand import Demand
+from poise.studio.log.events import Event
 
 PEOPLE = [f"person {number}" for number in range(20)]
 ITEMS = 400

@@ -6,10 +6,10 @@ from crowds import answer, asked, make_project, truth
 
 import poise
 from poise.active.stopping import Settled
-from poise.studio import predictions
-from poise.studio.events import Event
-from poise.studio.predictions import UNSEEN, predict
-from poise.studio.setup import Setup
+from poise.studio.asking import predictions
+from poise.studio.asking.predictions import UNSEEN, predict
+from poise.studio.asking.setup import Setup
+from poise.studio.log.events import Event
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from poise import machine
 from poise.data.embeddings import Images
 from poise.data.sources import read_items
 from poise.errors import DataError, InputError, MemoryShortError, UnknownNameError
-from poise.studio import earlier, expecting, preparing
-from poise.studio.catalogue import Catalogue, read_catalogue
-from poise.studio.preparing import prepare, read_about
+from poise.studio.source import earlier, expecting, preparing
+from poise.studio.source.catalogue import Catalogue, read_catalogue
+from poise.studio.source.preparing import prepare, read_about
 
 FILES = ("features.npy", "graph.npz", "project.toml")
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from poise.active.accuracy import exact_interval
 from poise.active.stopping import Advice
-from poise.studio.events import Event
-from poise.studio.predictions import Predictions
-from poise.studio.progress import progress
-from poise.studio.state import fold
+from poise.studio.asking.predictions import Predictions
+from poise.studio.asking.progress import progress
+from poise.studio.log.events import Event
+from poise.studio.log.state import fold
 
 
 def answers(*pairs, via="question", changed=0.0):

@@ -9,12 +9,13 @@ import pytest
 from crowds import answer, asked, make_project, truth
 
 from poise.errors import InputError
-from poise.studio import asker, question, views
-from poise.studio.asker import NO_ANSWER
-from poise.studio.events import Event
-from poise.studio.question import NEW_CLASS
-from poise.studio.state import StaleError
-from poise.studio.store import EventStore
+from poise.studio.asking import asker, question
+from poise.studio.asking.asker import NO_ANSWER
+from poise.studio.asking.question import NEW_CLASS
+from poise.studio.log.events import Event
+from poise.studio.log.state import StaleError
+from poise.studio.log.store import EventStore
+from poise.studio.web import views
 
 
 def learned(project):

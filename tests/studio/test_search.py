@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poise.studio.search import TextIndex, folded
+from poise.studio.asking.search import TextIndex, folded
 
 TEXTS = [
     "My card has not arrived",

@@ -16,10 +16,10 @@ from crowds import make_project, opened, truth
 from starlette.routing import Route
 
 from poise.studio.exchange import FIELDS
-from poise.studio.guard import LARGEST, Doors
-from poise.studio.openapi import openapi
 from poise.studio.opening import Opening, Source
-from poise.studio.server import make_app
+from poise.studio.web.guard import LARGEST, Doors
+from poise.studio.web.openapi import openapi
+from poise.studio.web.server import make_app
 
 TOKEN = "the-token-of-this-test"
 

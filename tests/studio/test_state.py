@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.errors import InputError
-from poise.studio.events import Event
-from poise.studio.state import StaleError, State, apply, check, fold
+from poise.studio.log.events import Event
+from poise.studio.log.state import StaleError, State, apply, check, fold
 
 ITEMS = [f"i{n}" for n in range(5)]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.studio import store as store_module
-from poise.studio.events import Event
-from poise.studio.store import ConflictError, EventStore, StoreError
+from poise.studio.log import store as store_module
+from poise.studio.log.events import Event
+from poise.studio.log.store import ConflictError, EventStore, StoreError
 
 KILLS = 25
 CUTS = 60
@@ -128,8 +128,8 @@ def test_a_newer_format_is_refused(store):
 WRITER = """
 import sys
 from pathlib import Path
-from poise.studio.events import Event
-from poise.studio.store import EventStore
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 
 store = EventStore(Path(sys.argv[1]))
 first = len(store.events())

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import poise
-from poise.studio import suspicion as suspicious
-from poise.studio.suspicion import SUSPICIOUS, sentence, suspicion
+from poise.studio.asking import suspicion as suspicious
+from poise.studio.asking.suspicion import SUSPICIOUS, sentence, suspicion
 
 
 def two_crowds(spread, wrong=()):

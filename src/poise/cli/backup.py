@@ -27,7 +27,7 @@ def backup(project: Path, output: Path) -> None:
     Example:
       poise backup photos.poise -o photos-2024-05-01.db
     """
-    from poise.studio.store import EventStore
+    from poise.studio.log.store import EventStore
 
     log = project / "events.db"
     if not log.is_file():

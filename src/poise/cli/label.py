@@ -125,7 +125,7 @@ def label(
     if (certfile is None) != (keyfile is None):
         raise InputError("--certfile and --keyfile go together: give both, or neither")
     from poise.studio.opening import Opening, Source
-    from poise.studio.serve import serve
+    from poise.studio.web.serve import serve
 
     settings = {} if overlap is None else {"overlap": overlap}
     wanted = Source(

@@ -5,9 +5,9 @@ from typing import Self
 
 from poise.distributed.learner import DistributedLearner
 from poise.errors import InputError, WrongGraphError
-from poise.studio.events import Event
-from poise.studio.state import fold
-from poise.studio.store import EventStore
+from poise.studio.log.events import Event
+from poise.studio.log.state import fold
+from poise.studio.log.store import EventStore
 
 #: File beside the log that says which graph the answers are about.
 GRAPH = "graph.txt"

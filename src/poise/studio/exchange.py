@@ -11,9 +11,9 @@ from typing import Any
 from poise.data.embeddings.items import extra
 from poise.data.sources import PARQUET_ERRORS, parse_json
 from poise.errors import InputError
-from poise.studio.classes import KEYS
-from poise.studio.events import Event, check_name
-from poise.studio.predictions import Predictions
+from poise.studio.asking.predictions import Predictions
+from poise.studio.log.classes import KEYS
+from poise.studio.log.events import Event, check_name
 from poise.studio.project import Project
 
 FORMATS = ("csv", "jsonl", "parquet")

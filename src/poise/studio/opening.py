@@ -16,15 +16,24 @@ from poise.data.embeddings.choosing import stronger
 from poise.data.embeddings.items import Images, Items
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
-from poise.studio.arriving import STEP, Part, arriving, in_order_of_arrival, joining, shuffled
-from poise.studio.catalogue import Catalogue, read_catalogue
-from poise.studio.centring import FILE as CENTRE
-from poise.studio.centring import read_centre
-from poise.studio.earlier import FILE as CONTENTS
-from poise.studio.earlier import fingerprint, read_earlier
-from poise.studio.events import Event
 from poise.studio.exchange import make_class, read, take_in, take_in_known
-from poise.studio.preparing import (
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
+from poise.studio.project import Project
+from poise.studio.source.arriving import (
+    STEP,
+    Part,
+    arriving,
+    in_order_of_arrival,
+    joining,
+    shuffled,
+)
+from poise.studio.source.catalogue import Catalogue, read_catalogue
+from poise.studio.source.centring import FILE as CENTRE
+from poise.studio.source.centring import read_centre
+from poise.studio.source.earlier import FILE as CONTENTS
+from poise.studio.source.earlier import fingerprint, read_earlier
+from poise.studio.source.preparing import (
     GIVEN,
     Begin,
     Compared,
@@ -36,10 +45,8 @@ from poise.studio.preparing import (
     prepare,
     read_about,
 )
-from poise.studio.project import Project
-from poise.studio.reading import Encode, Memory, UnreadableError, shown_file
-from poise.studio.source import Source as Source
-from poise.studio.store import EventStore
+from poise.studio.source.reading import Encode, Memory, UnreadableError, shown_file
+from poise.studio.source.source import Source as Source
 
 #: A bar on the terminal: name of the first step -> what begins the others.
 Bar = Callable[[str], AbstractContextManager[Begin]]

@@ -12,11 +12,11 @@ from poise.active.new_points import predict_points
 from poise.data.embeddings.registry import embeddings
 from poise.data.sources import TABLES
 from poise.errors import InputError
-from poise.studio.catalogue import Catalogue, read_catalogue
-from poise.studio.centring import is_centred, uncentred
-from poise.studio.predictions import UNSEEN, unseen
-from poise.studio.preparing import GIVEN, embeddable, encoder
+from poise.studio.asking.predictions import UNSEEN, unseen
 from poise.studio.project import Project
+from poise.studio.source.catalogue import Catalogue, read_catalogue
+from poise.studio.source.centring import is_centred, uncentred
+from poise.studio.source.preparing import GIVEN, embeddable, encoder
 
 #: Columns of what is written. "near" says whether a label lies among the items that are like it.
 FIELDS = ("id", "source", "label", "probability", "near")

@@ -15,25 +15,24 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
-from poise.studio.asker import NO_ANSWER, Asker, fulfil
-from poise.studio.catalogue import Catalogue
-from poise.studio.details import other_columns
-from poise.studio.events import BY_PERSON, EDITS, RELABELLING, Event
-from poise.studio.finding import Finder
-from poise.studio.layout import eigenmaps, principal_plane
-from poise.studio.predictions import Predictions, predict
-from poise.studio.question import NEW_CLASS, Features, Question
-from poise.studio.search import TextIndex
-from poise.studio.settings import DEFAULTS
-from poise.studio.setup import Setup
-from poise.studio.state import Open, State, apply, check, fold
-from poise.studio.store import EventStore
-from poise.studio.suspicion import suspicion
+from poise.studio.asking.asker import NO_ANSWER, Asker, fulfil
+from poise.studio.asking.finding import Finder
+from poise.studio.asking.layout import eigenmaps, principal_plane
+from poise.studio.asking.predictions import Predictions, predict
+from poise.studio.asking.progress import AUDIT
+from poise.studio.asking.question import NEW_CLASS, Features, Question
+from poise.studio.asking.search import TextIndex
+from poise.studio.asking.setup import Setup
+from poise.studio.asking.suspicion import suspicion
+from poise.studio.log.events import BY_PERSON, EDITS, RELABELLING, Event
+from poise.studio.log.settings import DEFAULTS
+from poise.studio.log.state import Open, State, apply, check, fold
+from poise.studio.log.store import EventStore
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.details import other_columns
 
 #: How long a question waits for somebody who went away before another person gets it.
 PATIENCE = timedelta(minutes=10)
-#: Items of an audit.
-AUDIT = 20
 #: Predictions nobody waits for are renewed after this many times what the last ones took, so that
 #: they take little from the questions.
 REST = 10.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise.errors import InputError
-from poise.studio.classes import Classes
-from poise.studio.events import EDITS, RELABELLING, UNDOABLE, Event
-from poise.studio.settings import DEFAULTS, EARLIER, check_setting
+from poise.studio.log.classes import Classes
+from poise.studio.log.events import EDITS, RELABELLING, UNDOABLE, Event
+from poise.studio.log.settings import DEFAULTS, EARLIER, check_setting
 
 
 @dataclass(frozen=True)

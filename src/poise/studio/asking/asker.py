@@ -22,9 +22,9 @@ from poise import Graph, Learner
 from poise.errors import NodeIndexError, PoiseError
 from poise.linalg.warm_up import is_warming_up
 from poise.models.calibration import Calibration
-from poise.studio.demand import FEWEST, Demand
-from poise.studio.question import NEW_CLASS, Features, Question, ask, ask_about
-from poise.studio.setup import Setup
+from poise.studio.asking.demand import FEWEST, Demand
+from poise.studio.asking.question import NEW_CLASS, Features, Question, ask, ask_about
+from poise.studio.asking.setup import Setup
 
 #: Seconds of a solve from which on questions are asked ahead: people may be as quick. With so many
 #: items that is known before the first solve, which takes longest.

@@ -13,9 +13,9 @@ from typing import Any
 
 from poise.data.embeddings.items import extra
 from poise.errors import InputError
-from poise.studio.allocator import give_memory_back
-from poise.studio.lock import only_writer
+from poise.studio.log.lock import only_writer
 from poise.studio.opening import Bar, Opening
+from poise.studio.web.allocator import give_memory_back
 
 HERE = "127.0.0.1"
 #: Where a proxy serves the app: scheme, name, port and path; only the path is needed.
@@ -45,8 +45,8 @@ def serve(
     uvicorn = extra("uvicorn", "app", "the labelling app")
     give_memory_back()
     extra("starlette", "app", "the labelling app")
-    from poise.studio.guard import Doors
-    from poise.studio.server import make_app
+    from poise.studio.web.guard import Doors
+    from poise.studio.web.server import make_app
 
     if host != HERE and not password:
         raise InputError(f"others can reach {host}: give a password, or leave --host out")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from poise import Graph, Learner
 from poise.active.acquisition.registry import as_acquisition
-from poise.studio.settings import DEFAULTS
+from poise.studio.log.settings import DEFAULTS
 
 #: How the first question is chosen where the acquisition cannot choose without labels: the middle
 #: of a crowd. And the acquisitions that can.

@@ -8,8 +8,8 @@ from typing import Any
 from poise.data.images import UnreadableError, size_of
 from poise.data.sources import TABLES, read_columns
 from poise.errors import PoiseError
-from poise.studio.catalogue import Catalogue
-from poise.studio.reading import File, clean, load_file
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.reading import File, clean, load_file
 
 #: Letters of a value that are shown.
 LONGEST = 2000

@@ -8,12 +8,12 @@ import numpy as np
 
 from poise.arrays import Ints
 from poise.errors import InputError
-from poise.studio.agreement import Agreement, agreement
-from poise.studio.catalogue import Catalogue
-from poise.studio.predictions import Predictions
+from poise.studio.asking.predictions import Predictions
+from poise.studio.asking.suspicion import SUSPICIOUS, sentence
+from poise.studio.log.agreement import Agreement, agreement
+from poise.studio.log.state import State
 from poise.studio.project import Project
-from poise.studio.state import State
-from poise.studio.suspicion import SUSPICIOUS, sentence
+from poise.studio.source.catalogue import Catalogue
 
 SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious", "disagreed")
 SORTS = ("order", "confidence", "-confidence", "suspicion", "time")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise.errors import InputError
-from poise.studio.events import COLOURS, EDITS, MOST_EXAMPLES, Event
+from poise.studio.log.events import COLOURS, EDITS, MOST_EXAMPLES, Event
 
 #: Keys of classes, in the order in which they are given out.
 KEYS = "1234567890"

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from poise.errors import InputError
-from poise.studio.asker import NO_ANSWER
-from poise.studio.classes import Shown
-from poise.studio.details import details
-from poise.studio.progress import progress
+from poise.studio.asking.asker import NO_ANSWER
+from poise.studio.asking.progress import progress
+from poise.studio.asking.question import NEW_CLASS, Question
+from poise.studio.log.classes import Shown
 from poise.studio.project import Project
-from poise.studio.question import NEW_CLASS, Question
+from poise.studio.source.details import details
 
 #: Earlier answers that the page can walk back through.
 BACK = 500

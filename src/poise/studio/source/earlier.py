@@ -12,9 +12,9 @@ import numpy.typing as npt
 from poise import Graph, __version__, embeddings
 from poise.arrays import Ints
 from poise.errors import GraphError
-from poise.studio.centring import is_centred, read_centre
-from poise.studio.growing import STAYED
-from poise.studio.reading import DAMAGED, keep_whole
+from poise.studio.source.centring import is_centred, read_centre
+from poise.studio.source.growing import STAYED
+from poise.studio.source.reading import DAMAGED, keep_whole
 
 #: The file of what each row of the features was made of, in a project's folder.
 FILE = "contents.txt"

@@ -7,10 +7,10 @@ from functools import cached_property
 from poise import Graph
 from poise.arrays import Ints
 from poise.data.embeddings.items import Images
-from poise.studio.catalogue import Catalogue
-from poise.studio.likeness import by_distance, near_duplicates, near_threshold
-from poise.studio.question import ALIKE, Features
-from poise.studio.search import TextIndex
+from poise.studio.asking.likeness import by_distance, near_duplicates, near_threshold
+from poise.studio.asking.question import ALIKE, Features
+from poise.studio.asking.search import TextIndex
+from poise.studio.source.catalogue import Catalogue
 
 #: Orders by distance that are kept, so that the next page of a list costs nothing.
 KEPT = 8

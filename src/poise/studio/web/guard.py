@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from poise.studio.logins import Logins
+from poise.studio.web.logins import Logins
 
 #: Bytes of a request at most, of a file of labels, and of what strangers may send.
 LARGEST = 16_000_000

@@ -7,8 +7,8 @@ from typing import Any
 from poise import embeddings
 from poise.data.datasets import datasets
 from poise.errors import InputError
-from poise.studio.catalogue import image_names, source_name
-from poise.studio.preparing import GIVEN, read_about
+from poise.studio.source.catalogue import image_names, source_name
+from poise.studio.source.preparing import GIVEN, read_about
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise import embeddings
 from poise.data.embeddings.registry import write_array
-from poise.studio.reading import DAMAGED, keep_whole
+from poise.studio.source.reading import DAMAGED, keep_whole
 
 #: The file of the mean in a project's folder.
 FILE = "centre.npy"

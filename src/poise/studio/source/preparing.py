@@ -20,9 +20,9 @@ from poise.data.embeddings.items import Items, halved
 from poise.data.embeddings.registry import kept_rows, make, write_array
 from poise.errors import InputError
 from poise.graph.storage import write_graph
-from poise.studio.catalogue import Catalogue
-from poise.studio.centring import centred, is_centred, uncentred
-from poise.studio.earlier import (
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.centring import centred, is_centred, uncentred
+from poise.studio.source.earlier import (
     Earlier,
     digest,
     fingerprint,
@@ -32,9 +32,9 @@ from poise.studio.earlier import (
     read_earlier,
     version,
 )
-from poise.studio.expecting import Expect, expect_graph
-from poise.studio.growing import grown
-from poise.studio.reading import Encode, clean, keep_whole, said
+from poise.studio.source.expecting import Expect, expect_graph
+from poise.studio.source.growing import grown
+from poise.studio.source.reading import Encode, clean, keep_whole, said
 
 #: Neighbours of an item, when nobody said how many.
 NEIGHBOURS = 10

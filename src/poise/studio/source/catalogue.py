@@ -35,8 +35,8 @@ from poise.data.vectors import (
     stack,
 )
 from poise.errors import DataError, InputError
-from poise.studio.events import LONGEST
-from poise.studio.reading import (
+from poise.studio.log.events import LONGEST
+from poise.studio.source.reading import (
     Encode,
     File,
     Memory,

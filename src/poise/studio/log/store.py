@@ -19,7 +19,7 @@ from typing import BinaryIO, Self
 
 from poise.data.folders import write_whole
 from poise.errors import InputError, PoiseError
-from poise.studio.events import Event
+from poise.studio.log.events import Event
 
 #: What ``PRAGMA user_version`` and ``application_id`` of our files say.
 VERSION = 2

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, knn_graph
-from poise.studio.catalogue import Catalogue
-from poise.studio.centring import is_centred
-from poise.studio.preparing import Compared, Features, Report, embedded
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.centring import is_centred
+from poise.studio.source.preparing import Compared, Features, Report, embedded
 
 #: Items with which questions begin; or as many as there are after so many seconds, but not fewer
 #: than `FEWEST`, which a graph should have.

@@ -4,10 +4,11 @@ from typing import Any
 
 from poise.active.accuracy import exact_interval
 from poise.active.stopping import Advice, Settled
-from poise.studio.predictions import Predictions
-from poise.studio.project import AUDIT
-from poise.studio.state import State
+from poise.studio.asking.predictions import Predictions
+from poise.studio.log.state import State
 
+#: Items of an audit.
+AUDIT = 20
 #: Points of the curves that the page draws at most.
 POINTS = 200
 

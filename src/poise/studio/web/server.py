@@ -20,18 +20,19 @@ from starlette.routing import Route
 import poise
 from poise.data.sources import parse_json
 from poise.errors import InputError, PoiseError
-from poise.studio import exchange, views
-from poise.studio.catalogue import GoneError
-from poise.studio.events import BY_PERSON, UNDOABLE, Event, check_client, check_name
-from poise.studio.guard import HEADERS, Answer, Doors, Guard, said
-from poise.studio.naming import alike
-from poise.studio.openapi import openapi
+from poise.studio import exchange
+from poise.studio.log.events import BY_PERSON, UNDOABLE, Event, check_client, check_name
+from poise.studio.log.naming import alike
+from poise.studio.log.settings import WAYS, check_new_setting
+from poise.studio.log.state import StaleError
+from poise.studio.log.store import ConflictError, StoreError
 from poise.studio.opening import Opening
 from poise.studio.project import Project
-from poise.studio.review import Wanted, review
-from poise.studio.settings import WAYS, check_new_setting
-from poise.studio.state import StaleError
-from poise.studio.store import ConflictError, StoreError
+from poise.studio.source.catalogue import GoneError
+from poise.studio.web import views
+from poise.studio.web.guard import HEADERS, Answer, Doors, Guard, said
+from poise.studio.web.openapi import openapi
+from poise.studio.web.review import Wanted, review
 
 #: What a page may send; questions are put by the server.
 ACCEPTED = UNDOABLE | {"class", "undo", "setting"}

@@ -14,8 +14,8 @@ from poise import Graph, Learner
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.arrays import Floats
 from poise.models.calibration import Calibration
-from poise.studio.explored import explored
-from poise.studio.setup import Setup
+from poise.studio.asking.explored import explored
+from poise.studio.asking.setup import Setup
 
 #: Largest share of labels that are the only one of their class. It estimates the share of items
 #: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.

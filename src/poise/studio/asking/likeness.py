@@ -4,7 +4,7 @@ import numpy as np
 
 from poise import Graph
 from poise.arrays import Floats, Ints
-from poise.studio.question import Features
+from poise.studio.asking.question import Features
 
 #: Share of the median distance to the nearest neighbour up to which two items are near-duplicates,
 #: see docs/decisions/near-duplicates.md.

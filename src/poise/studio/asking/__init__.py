@@ -1,0 +1,1 @@
+"""What is asked next, computed ahead, and what is known from the answers."""

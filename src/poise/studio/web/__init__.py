@@ -1,0 +1,1 @@
+"""The server: who may come in, what it answers, and the API."""
