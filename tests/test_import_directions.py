@@ -12,11 +12,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "poise"
 
 # What each layer may import, itself apart. `poise` is the package's front door (its __init__): the
 # public names, so whatever sits above them may use them as any user does.
-BASE = {"arrays", "errors", "registry", "checks", "machine"}
+BASE = {"arrays", "errors", "extras", "files", "registry", "checks", "machine"}
 ENGINE = BASE | {"linalg", "graph", "models", "active"}
 ALLOWED: dict[str, set[str]] = {
     "arrays": set(),
     "errors": set(),
+    "extras": {"errors"},
+    "files": set(),
     "registry": {"errors"},
     "checks": {"errors"},
     "machine": {"errors"},

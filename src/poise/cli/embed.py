@@ -75,8 +75,8 @@ def embed(
     from poise.cli.progress import progress_bar
     from poise.data.embeddings.choosing import suited
     from poise.data.embeddings.registry import AUTO, make, write_array
-    from poise.data.folders import write_whole
     from poise.data.sources import read_items
+    from poise.files import write_whole
 
     parameters = {key: value for key, value in options.items() if value is not None}
     parameters |= dict(map(parse_setting, settings))
@@ -110,8 +110,8 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 def check_output(output: Path) -> None:
     """Say before the work that the file cannot be written, not after it."""
-    from poise.data.folders import write_whole
     from poise.errors import InputError
+    from poise.files import write_whole
 
     if output.suffix != ".npy":
         raise InputError(f"{output} does not end in .npy: that is what is written")

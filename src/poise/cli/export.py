@@ -37,7 +37,7 @@ def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
 
     kind = output.suffix.lower().lstrip(".")
     with progress_bar("Loading") as begin:
-        from poise.data.folders import write_whole
+        from poise.files import write_bytes
         from poise.studio import exchange
         from poise.studio.opening import borrowed
 
@@ -47,5 +47,5 @@ def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
             predictions = None if labelled else opened.predictions().result()
             rows = exchange.rows(opened, predictions)
         content = exchange.written(rows, kind, exact=exact)
-        write_whole(output, lambda file: file.write(content))
+        write_bytes(output, content)
     click.echo(f"{output}: {len(rows):,} items")

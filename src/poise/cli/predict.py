@@ -55,7 +55,7 @@ def predict(project: Path, source: str, output: Path, **options: Any) -> None:
 
     kind = output.suffix.lower().lstrip(".")
     with progress_bar("Loading") as begin:
-        from poise.data.folders import write_whole
+        from poise.files import write_bytes
         from poise.studio import exchange
         from poise.studio.opening import borrowed
         from poise.studio.predicting import FIELDS, predict_new, read_new
@@ -69,7 +69,7 @@ def predict(project: Path, source: str, output: Path, **options: Any) -> None:
             name = str(about["embedding"])
             rows = predict_new(opened, name, new, begin("embedding new items"))
         content = exchange.written(rows, kind, FIELDS)
-        write_whole(output, lambda file: file.write(content))
+        write_bytes(output, content)
     if new.unreadable:
         named = "; ".join(f"{name}: {why}" for name, why in new.unreadable[:NAMED])
         more = "; ..." if len(new.unreadable) > NAMED else ""

@@ -3,11 +3,11 @@
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from poise.errors import DataError
+from poise.files import write_whole
 
 
 def own_files() -> Path | None:
@@ -28,26 +28,6 @@ def cache() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "poise"
-
-
-def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file whole or not at all; its folder is made if it is not there.
-
-    An `OSError` names this file: one of a full disk would name none.
-    """
-    # A name of its own: another process may be writing the same file at this moment.
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with part.open("wb") as file:
-            write(file)
-        part.replace(path)
-    except BaseException as error:  # an interruption too leaves nothing behind
-        with suppress(OSError):
-            part.unlink()
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None
-        raise
 
 
 def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:

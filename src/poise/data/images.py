@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data.other_pictures import HEIF_NEEDED, is_heif, read_heif
-from poise.errors import MissingExtraError, PoiseError
+from poise.errors import PoiseError
+from poise.extras import needed
 
 #: Bytes of an image file at most.
 LARGEST = 1 << 30
@@ -71,12 +72,7 @@ _alone = threading.Lock()
 
 def pillow(purpose: str = "reading images") -> Any:
     """The module `PIL.Image`, or the one line that says how to install it."""
-    try:
-        return import_module("PIL.Image")
-    except ImportError:
-        raise MissingExtraError(
-            f"{purpose} needs PIL, which is not installed: pip install 'poise[image]'"
-        ) from None
+    return needed("PIL.Image", "image", purpose)
 
 
 def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T]) -> T:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.data.datasets import datasets, load_dataset
 from poise.data.datasets.files import read_arrays
-from poise.data.embeddings.items import Images, Items, extra
+from poise.data.embeddings.items import Images, Items
 from poise.data.other_pictures import picture_endings
 from poise.data.tables import (
     addresses_refused,
@@ -22,6 +22,7 @@ from poise.data.tables import (
     name_images,
 )
 from poise.errors import DataError, InputError
+from poise.extras import needed
 
 #: What tables are told apart by.
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -171,7 +172,7 @@ def read_columns(
 
 
 def _parquet(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
-    parquet = extra("pyarrow.parquet", "parquet", f"reading {path}")
+    parquet = needed("pyarrow.parquet", "parquet", f"reading {path}")
     try:
         with parquet.ParquetFile(path) as file:
             wanted = list(dict.fromkeys(choose(file.schema_arrow.names)))

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data.datasets.files import read_arrays
-from poise.data.embeddings.items import extra
 from poise.data.sources import PARQUET_ERRORS, parse_json, unreadable_parquet
 from poise.data.tables import HEIF, PICTURES, no_column
 from poise.errors import DataError, InputError
+from poise.extras import needed
 
 #: Largest magnitude allowed: sums of squares of such values are finite in single precision.
 LARGEST = 1e18
@@ -132,7 +132,7 @@ def stack(
 
 def read_parquet_vectors(path: Path, column: str) -> Vectors:
     """A column of lists, of fixed size or not; without a copy if it is in one piece and whole."""
-    parquet = extra("pyarrow.parquet", "parquet", f"reading {path}")
+    parquet = needed("pyarrow.parquet", "parquet", f"reading {path}")
     origin = f"the column {column!r} of {path}"
     try:
         with parquet.ParquetFile(path) as file:
@@ -182,8 +182,8 @@ def _filled(n: int, chunks: Iterable[Any], origin: str) -> Vectors:
 
 def _numbers(chunk: Any, origin: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """All numbers of an Arrow array of lists, and how many each row has: 0 if it is null."""
-    types = extra("pyarrow.types", "parquet", f"reading {origin}")
-    compute = extra("pyarrow.compute", "parquet", f"reading {origin}")
+    types = needed("pyarrow.types", "parquet", f"reading {origin}")
+    compute = needed("pyarrow.compute", "parquet", f"reading {origin}")
     kind = chunk.type
     lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     if not lists or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):

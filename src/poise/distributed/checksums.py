@@ -1,7 +1,6 @@
 """Files written whole, and checked by size and SHA-256 when they are read again."""
 
 import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from poise.data.folders import write_whole
 from poise.errors import DataError, GraphError
+from poise.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -66,13 +65,7 @@ def check_files(place: Path, files: dict[str, FileSum], name: str) -> None:
 
 
 def _write(path: Path, write: Callable[[BinaryIO], object], durably: bool) -> None:
-    def content(file: BinaryIO) -> None:
-        write(file)
-        if durably:
-            file.flush()
-            os.fsync(file.fileno())
-
     try:
-        write_whole(path, content)
+        write_whole(path, write, durably=durably)
     except OSError as error:
         raise DataError(f"cannot write {path} ({error.strerror}): make room there") from None

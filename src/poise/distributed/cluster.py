@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import poise
-from poise.data.embeddings.items import extra
 from poise.errors import InputError
+from poise.extras import needed
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def local_client(workers: int, memory: int | None = None) -> Iterator[Any]:
     memory : int, optional
         Bytes that each may use; by default, an equal share of the machine's.
     """
-    distributed = extra("distributed", "dask", "building a graph on several processes")
+    distributed = needed("distributed", "dask", "building a graph on several processes")
     with (
         distributed.LocalCluster(
             n_workers=workers,

@@ -20,6 +20,7 @@ import poise
 from poise.arrays import Ints
 from poise.distributed.watchdog import Watchdog
 from poise.errors import MissingExtraError, PoiseError
+from poise.extras import install
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ def mpi() -> Any:
     except (ImportError, RuntimeError) as error:
         raise MissingExtraError(
             f"solves on several machines need mpi4py and an MPI ({error}): "
-            "pip install 'poise[petsc]' mpich, or see docs/scale.md"
+            f"{install('petsc')} mpich, or see docs/scale.md"
         ) from None
     return MPI
 

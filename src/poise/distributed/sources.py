@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from poise.data.embeddings.items import extra
 from poise.data.tables import no_column
 from poise.errors import FeatureError, InputError
+from poise.extras import needed
 from poise.graph.features import check_features
 from poise.graph.metrics import FloatArray
 
@@ -162,7 +162,7 @@ def point_column(path: Path, column: str | None) -> str | None:
         if column not in schema.names:
             raise no_column(path, column, schema.names)
         return column
-    types = extra("pyarrow.types", "dask", f"reading {path}")
+    types = needed("pyarrow.types", "dask", f"reading {path}")
     tests = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     lists = [field.name for field in schema if any(test(field.type) for test in tests)]
     if len(lists) > 1:
@@ -185,7 +185,7 @@ def read_part(path: str, first: int, stop: int, column: str | None) -> Any:
             groups, skipped = _overlapping(sizes, first, stop)
             table = file.read_row_groups(groups, columns=columns)
     else:
-        arrow = extra("pyarrow", "dask", f"reading {path}")
+        arrow = needed("pyarrow", "dask", f"reading {path}")
         with _arrow(path) as reader:
             batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
             groups, skipped = _overlapping([b.num_rows for b in batches], first, stop)
@@ -221,8 +221,8 @@ def _mapped(path: str) -> Any:
 
 
 def _parquet(path: str) -> Any:
-    parquet = extra("pyarrow.parquet", "dask", f"reading {path}")
-    arrow = extra("pyarrow", "dask", f"reading {path}")
+    parquet = needed("pyarrow.parquet", "dask", f"reading {path}")
+    arrow = needed("pyarrow", "dask", f"reading {path}")
     try:
         return parquet.ParquetFile(path)
     except (OSError, arrow.ArrowException) as error:
@@ -230,7 +230,7 @@ def _parquet(path: str) -> Any:
 
 
 def _arrow(path: str) -> Any:
-    arrow = extra("pyarrow", "dask", f"reading {path}")
+    arrow = needed("pyarrow", "dask", f"reading {path}")
     try:
         return arrow.ipc.open_file(arrow.memory_map(path))
     except (OSError, arrow.ArrowException) as error:

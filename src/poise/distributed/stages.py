@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from poise.data.embeddings.items import extra
 from poise.distributed.tasks import Facts, Task, perform
 from poise.errors import PoiseError, RunError
+from poise.extras import needed
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, tasks done, and all of its tasks."""
@@ -35,7 +35,7 @@ def run_stage(
     RunError
         If workers die repeatedly on one task, or a task fails.
     """
-    distributed = extra("distributed", "dask", "building a graph on several machines")
+    distributed = needed("distributed", "dask", "building a graph on several machines")
     wanted = [int(number) for number in numbers]
     run = uuid.uuid4().hex[:8]
     futures = {

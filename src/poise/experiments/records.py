@@ -20,6 +20,7 @@ from poise import Dataset, Trace
 from poise.active.simulate import Accuracy
 from poise.errors import DataError, InputError
 from poise.experiments.experiment import CHOOSING, Experiment, Method
+from poise.files import write_bytes
 
 FORMAT = "poise.records"
 VERSION = 1
@@ -241,17 +242,10 @@ def _line(row: Row) -> str:
 
 def _write_whole(path: Path, text: str) -> None:
     """Put `text` in place of what is there, or change nothing."""
-    part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_bytes(path, text.encode())
     except OSError as error:
         raise DataError(f"cannot write {path} ({error.strerror}): make room first") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _plain(value: Any) -> Any:

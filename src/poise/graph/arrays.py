@@ -7,19 +7,18 @@ reads 7 GB a second here, SHA-256 2 GB: so all bytes are checked each time, not 
 """
 
 import mmap
-import os
 import struct
-import uuid
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import DataError
+from poise.files import write_whole
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -44,17 +43,13 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     OSError
         For example because the disk is full.
     """
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            with ZipFile(file, "w", ZIP_STORED, allowZip64=True) as archive:
-                for name, array in arrays.items():
-                    _write(archive, f"{name}.npy", np.asarray(array))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+
+    def write(file: BinaryIO) -> None:
+        with ZipFile(file, "w", ZIP_STORED, allowZip64=True) as archive:
+            for name, array in arrays.items():
+                _write(archive, f"{name}.npy", np.asarray(array))
+
+    write_whole(path, write)
 
 
 def _write(archive: ZipFile, name: str, array: npt.NDArray[Any]) -> None:

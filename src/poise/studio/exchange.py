@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from poise.data.embeddings.items import extra
 from poise.data.sources import PARQUET_ERRORS, parse_json
 from poise.errors import InputError
+from poise.extras import needed
 from poise.studio.asking.predictions import Predictions
 from poise.studio.log.classes import KEYS
 from poise.studio.log.events import Event, check_name
@@ -76,8 +76,8 @@ def written(
         )
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     if kind == "parquet":
-        arrow = extra("pyarrow", "parquet", "writing Parquet")
-        parquet = extra("pyarrow.parquet", "parquet", "writing Parquet")
+        arrow = needed("pyarrow", "parquet", "writing Parquet")
+        parquet = needed("pyarrow.parquet", "parquet", "writing Parquet")
         known = {
             "confidence": arrow.float64(),
             "probability": arrow.float64(),
@@ -101,7 +101,7 @@ def read(content: bytes, name: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]]
     try:
         if kind == "parquet":
-            parquet = extra("pyarrow.parquet", "parquet", "reading Parquet")
+            parquet = needed("pyarrow.parquet", "parquet", "reading Parquet")
             found = parquet.read_table(io.BytesIO(content)).to_pylist()
         elif kind == "jsonl":
             found = [parse_json(line) for line in content.decode("utf-8-sig").split("\n") if line]

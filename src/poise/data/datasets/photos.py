@@ -14,8 +14,8 @@ from poise.data.datasets.embedded import kept, published
 from poise.data.datasets.files import Pair
 from poise.data.datasets.registry import datasets
 from poise.data.download import Report, fetch
-from poise.data.embeddings.items import extra
 from poise.errors import DataError
+from poise.extras import needed
 
 #: The binary version: unlike the one for Python, it is read without running anything in it.
 CIFAR = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
@@ -66,7 +66,7 @@ def cifar10(embedding: str = "raw", report: Report | None = None) -> Dataset:
 
 def read_jpeg(path: Path) -> Pair:
     """Pixels, (n, 3072) bytes, and classes of an archive of files test/CLASS/NUMBER.jpg."""
-    pillow = extra("PIL.Image", "image", f"reading {path}")
+    pillow = needed("PIL.Image", "image", f"reading {path}")
     photos: list[tuple[int, str, npt.NDArray[np.uint8]]] = []
     try:
         _check_end(path)

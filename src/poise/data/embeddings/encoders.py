@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from poise.checks import whole_number
 from poise.data import folders
-from poise.data.embeddings.items import Images, Items, are_texts, as_images, extra
+from poise.data.embeddings.items import Images, Items, are_texts, as_images
 from poise.data.embeddings.registry import Report, embeddings
 from poise.errors import DataError, InputError
+from poise.extras import needed
 
 #: What a model consists of besides its weights.
 SETTINGS = (
@@ -59,7 +60,7 @@ class _Encoder:
     def encode(
         self, kind: str, name: str, items: Iterable[Any], n: int, report: Report | None
     ) -> npt.NDArray[np.float32]:
-        library = getattr(extra("fastembed", "encoders", f"the embedding {name}"), kind)
+        library = getattr(needed("fastembed", "encoders", f"the embedding {name}"), kind)
         encoder = self._load(library, name)
         parts: list[npt.NDArray[np.float32]] = []
         done = 0
@@ -144,7 +145,7 @@ class ImageEncoder(_Encoder):
     def __call__(self, items: Items, report: Report | None = None) -> npt.NDArray[np.float32]:
         if are_texts(items):
             raise InputError("image-encoder is for images: use text-encoder for texts")
-        extra("fastembed", "encoders", "the embedding image-encoder")  # Pillow comes with it
+        needed("fastembed", "encoders", "the embedding image-encoder")  # Pillow comes with it
         return self.encode(
             "ImageEmbedding", "image-encoder", self._pictures(items), len(items), report
         )
@@ -153,14 +154,14 @@ class ImageEncoder(_Encoder):
         if isinstance(items, Images):
             yield from items.pictures()
             return
-        pillow = extra("PIL.Image", "image", "the embedding image-encoder")
+        pillow = needed("PIL.Image", "image", "the embedding image-encoder")
         for image in as_images(items, "image-encoder", self.height, self.width):
             yield pillow.fromarray(np.round(image * 255).astype(np.uint8)).convert("RGB")
 
 
 def _fetched(about: dict[str, Any]) -> Path:
     """The folder of a model's files, downloaded unless they are in the cache."""
-    hub = extra("huggingface_hub", "encoders", "fetching a model")
+    hub = needed("huggingface_hub", "encoders", "fetching a model")
     files = [about["model_file"], *about["additional_files"]]
     where = folders.cache() / "models"
     wanted = {

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import whole_number
-from poise.data.embeddings.items import Items, as_images, extra
+from poise.data.embeddings.items import Items, as_images
 from poise.data.embeddings.pca import PCA
 from poise.data.embeddings.registry import Report, embeddings
 from poise.errors import InputError
+from poise.extras import needed
 
 #: Cells to a block: within a block the histograms are normalised together.
 BLOCK = 3
@@ -54,7 +55,7 @@ class HOG:
                 whole_number(getattr(self, name), name, 1)
 
     def __call__(self, items: Items, report: Report | None = None) -> npt.NDArray[np.float32]:
-        feature = extra("skimage.feature", "image", "the embedding hog")
+        feature = needed("skimage.feature", "image", "the embedding hog")
         images = as_images(items, "hog", self.height, self.width)
         high, wide = images.shape[1:3]
         side = max(2, round(min(high, wide) / self.cells))

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from poise.checks import whole_number
 from poise.data.images import LARGEST, UnreadableError, decode, on_white, square
-from poise.errors import DataError, InputError, MissingExtraError
+from poise.errors import DataError, InputError
 
 #: Side of the square that images are brought to if nobody says which.
 SIDE = 64
@@ -65,17 +64,6 @@ class Images:
 
 #: Rows of numbers, texts, or image files.
 Items = npt.NDArray[Any] | Sequence[str] | Images
-
-
-def extra(module: str, name: str, purpose: str) -> Any:
-    """An optional library, or the one line that says how to install it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        library = module.split(".")[0]
-        raise MissingExtraError(
-            f"{purpose} needs {library}, which is not installed: pip install 'poise[{name}]'"
-        ) from None
 
 
 def are_texts(items: Items) -> TypeGuard[Sequence[str]]:

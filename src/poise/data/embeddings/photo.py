@@ -18,7 +18,6 @@ from poise.data.embeddings.items import (
     are_images,
     are_texts,
     as_images,
-    extra,
     file_content,
     named,
 )
@@ -26,6 +25,7 @@ from poise.data.embeddings.kept import Kept
 from poise.data.embeddings.registry import Report, embeddings
 from poise.data.images import Pixels, UnreadableError, pillow, square, squared
 from poise.errors import DataError, InputError, PoiseError
+from poise.extras import needed
 from poise.machine import cores
 
 #: Changes when what the network sees, or what is made of its output, does.
@@ -178,7 +178,7 @@ class Photo:
 
 def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
     """What computes rows, (n, 1280), of pixels, (n, 224, 224, 3), in the thread that asks."""
-    runtime = extra("onnxruntime", "photo", "the embedding photo")
+    runtime = needed("onnxruntime", "photo", "the embedding photo")
     options = runtime.SessionOptions()
     # Threads of our own, one to a core, each with its batch: those of the library wait for each
     # other at every layer, and for whatever else the machine does.

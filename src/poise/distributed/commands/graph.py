@@ -70,10 +70,10 @@ def graph(
       python -m poise.distributed graph X.npy -o big.graph -k 10 --workers 2
       python -m poise.distributed graph vectors/ -o /shared/big.graph --scheduler tcp://10.0.0.1:8786
     """
-    from poise.data.embeddings.items import extra
     from poise.distributed.build import neighbour_graph
+    from poise.extras import needed
 
-    distributed = extra("distributed", "dask", "building a graph on several machines")
+    distributed = needed("distributed", "dask", "building a graph on several machines")
     try:
         context = distributed.Client(scheduler) if scheduler else nullcontext()
     except (OSError, ValueError) as error:

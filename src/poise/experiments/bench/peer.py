@@ -1,6 +1,5 @@
 """graphlearning 1.7.5 as a peer: the authors' route to the same decision."""
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,18 +7,13 @@ from scipy import sparse
 
 from poise.active.schedules import Schedule
 from poise.arrays import Floats, Ints
-from poise.errors import MissingExtraError
+from poise.extras import needed
 from poise.graph import Graph
 
 
 def graphlearning() -> Any:
     """The module, or a line that says how to get it."""
-    try:
-        return import_module("graphlearning")
-    except ImportError:
-        raise MissingExtraError(
-            "this comparison needs graphlearning: pip install 'poise[bench]'"
-        ) from None
+    return needed("graphlearning", "bench", "this comparison")
 
 
 class Peer:

@@ -41,14 +41,12 @@ from poise.experiments.efficiency.peer_curves import (
     candidates,
     checkpoints,
     features,
-    load,
     need_of,
     quiet,
     share_right,
 )
 from poise.experiments.efficiency.trials import Trial
-
-PACKAGE = "scikit-activeml"
+from poise.extras import needed
 
 #: (features, number of classes, seed) -> a query strategy, or a classifier that is not fitted.
 Maker = Callable[[Floats, int, int], Any]
@@ -56,45 +54,45 @@ Maker = Callable[[Floats, int, int], Any]
 
 def typiclust(X: Floats, n_classes: int, seed: int) -> Any:
     """The most typical point of each cluster without a label."""
-    return load("skactiveml.pool", PACKAGE).TypiClust(random_state=seed)
+    return needed("skactiveml.pool", "bench", "this comparison").TypiClust(random_state=seed)
 
 
 def probcover(X: Floats, n_classes: int, seed: int) -> Any:
     """The points whose balls cover most of what is not covered yet."""
     scale = float(np.sqrt(X.var(axis=0).sum()))  # two random points are sqrt(2) of it apart
     radii = scale * np.arange(1, 41) / 20
-    pool = load("skactiveml.pool", PACKAGE)
+    pool = needed("skactiveml.pool", "bench", "this comparison")
     return pool.ProbCover(n_classes=max(n_classes, 2), deltas=radii, random_state=seed)
 
 
 def maxherding(X: Floats, n_classes: int, seed: int) -> Any:
     """The points that add most to a smooth coverage."""
-    return load("skactiveml.pool", PACKAGE).MaxHerding(random_state=seed)
+    return needed("skactiveml.pool", "bench", "this comparison").MaxHerding(random_state=seed)
 
 
 def dropquery(X: Floats, n_classes: int, seed: int) -> Any:
     """Points from clusters of those whose guess changes when features are dropped."""
     # The library does not hand its seed to the clustering.
     clustering = {"random_state": seed}
-    pool = load("skactiveml.pool", PACKAGE)
+    pool = needed("skactiveml.pool", "bench", "this comparison")
     return pool.DropQuery(cluster_algo_dict=clustering, random_state=seed)
 
 
 def badge(X: Floats, n_classes: int, seed: int) -> Any:
     """Points with long and different gradients of the loss."""
-    return load("skactiveml.pool", PACKAGE).Badge(random_state=seed)
+    return needed("skactiveml.pool", "bench", "this comparison").Badge(random_state=seed)
 
 
 def logistic(X: Floats, n_classes: int, seed: int) -> Any:
     """Logistic regression in their wrapper, which predicts without labels and with one class."""
-    return load("skactiveml.classifier", PACKAGE).SklearnClassifier(
+    return needed("skactiveml.classifier", "bench", "this comparison").SklearnClassifier(
         LogisticRegression(max_iter=1000), classes=range(n_classes), random_state=seed
     )
 
 
 def parzen(X: Floats, n_classes: int, seed: int) -> Any:
     """Their Parzen window, its bandwidth from all points."""
-    window = load("skactiveml.classifier", PACKAGE).ParzenWindowClassifier
+    window = needed("skactiveml.classifier", "bench", "this comparison").ParzenWindowClassifier
     options = {"classes": range(n_classes), "random_state": seed}
     on_all = window(metric_dict={"gamma": "mean"}, **options).fit(X, np.full(len(X), np.nan))
     return window(metric_dict={"gamma": on_all.metric_dict_["gamma"]}, **options)

@@ -4,14 +4,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.arrays import Floats, Ints
-from poise.errors import MissingExtraError
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 
 #: Points that a peer may choose from where its arrays for all points are too large.
@@ -123,16 +121,6 @@ def features(trial: Trial) -> Floats:
     X = trial.X.astype(np.float64)
     scale = float(np.sqrt(X.var(axis=0).mean()))
     return X / scale if scale > 0 else X
-
-
-def load(module: str, package: str) -> Any:
-    """A peer's module, or a line that says how to get it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtraError(
-            f"this comparison needs {package}: pip install 'poise[bench]'"
-        ) from None
 
 
 @contextmanager

@@ -26,13 +26,13 @@ from poise.experiments.efficiency.peer_curves import (
     Need,
     checkpoints,
     features,
-    load,
     need_of,
     quiet,
     random_order,
     share_right,
 )
 from poise.experiments.efficiency.trials import Trial
+from poise.extras import needed
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def make_learner(X: Floats, codes: Ints, labelled: list[int]) -> Any:
     known = codes[labelled]
     if len(np.unique(known)) < 2:
         return None
-    margin_sampling = load("modAL.uncertainty", "modAL-python").margin_sampling
-    return load("modAL.models", "modAL-python").ActiveLearner(
+    margin_sampling = needed("modAL.uncertainty", "bench", "this comparison").margin_sampling
+    return needed("modAL.models", "bench", "this comparison").ActiveLearner(
         LogisticRegression(max_iter=1000),
         query_strategy=margin_sampling,
         X_training=X[labelled],

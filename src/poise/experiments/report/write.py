@@ -7,7 +7,6 @@ from pathlib import Path
 
 from poise.errors import InputError
 from poise.experiments.claims import Claim, Verdict, judge
-from poise.experiments.files import write_files
 from poise.experiments.metrics import summary_csv, summary_rows
 from poise.experiments.page import page
 from poise.experiments.records import Records
@@ -16,6 +15,7 @@ from poise.experiments.report.sets import policies
 from poise.experiments.report.tables import claims_table, grouping_table, uncertainty_table
 from poise.experiments.report.words import counted, words_of
 from poise.experiments.rules import TRIALS
+from poise.files import write_together
 
 PAPER = (
     "K. Miller and J. Calder, Poisson reweighted Laplacian uncertainty sampling for graph-based "
@@ -44,7 +44,7 @@ def write_report(
     complete, and left alone if anything goes wrong before.
     """
     files = report_files(records, timings=timings, command=command)
-    write_files(folder, files)
+    write_together(folder, files)
     return folder / "index.html"
 
 

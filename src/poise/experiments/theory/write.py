@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from poise.experiments.files import write_files
 from poise.experiments.page import facts, page
 from poise.experiments.theory import CHAPTERS
 from poise.experiments.theory.chapter import Chapter
+from poise.files import write_together
 from poise.registry import known_name
 
 
@@ -37,7 +37,7 @@ def write_theory(
         "are in the documentation, page Theory.</footer>",
         sheets=("report.css", "theory.css"),
     )
-    write_files(folder, files)
+    write_together(folder, files)
     return made
 
 

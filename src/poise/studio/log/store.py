@@ -8,17 +8,16 @@ know: then a copy is put beside it first. See docs/decisions/formats.md.
 """
 
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
-from poise.data.folders import write_whole
 from poise.errors import InputError, PoiseError
+from poise.files import write_bytes
 from poise.studio.log.events import Event
 
 #: What ``PRAGMA user_version`` and ``application_id`` of our files say.
@@ -203,13 +202,8 @@ class EventStore:
             (count,) = self._connection.execute("SELECT count(*) FROM events").fetchone()
             content = self._connection.serialize()
 
-        def write(file: BinaryIO) -> None:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-
         try:
-            write_whole(path, write)
+            write_bytes(path, content)
         except OSError as error:
             raise StoreError(
                 f"{path} could not be written ({error.strerror}): choose another place"

@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.npyio import NpzFile
 
-from poise.data.embeddings.items import extra
-from poise.data.folders import write_whole
 from poise.data.images import LARGEST, decode, quiet, square, stretched
 from poise.data.images import Pixels as Pixels
 from poise.data.images import UnreadableError as UnreadableError
 from poise.data.other_pictures import picture_endings, why_not_read
 from poise.errors import DataError
+from poise.extras import needed
+from poise.files import write_whole
 from poise.machine import cores
 
 #: Letters of a hash: enough that two of a million items never share them by chance.
@@ -280,7 +280,7 @@ def read_images(
     pixels : (n, SIDE, SIDE) of these, or None
     refused : names of the others, and why
     """
-    extra("PIL.Image", "app", "reading images")
+    needed("PIL.Image", "app", "reading images")
     report = paced(progress, len(names))
     is_known = encode is not None or len(memory.pixels) == len(memory.files)
     found: list[File | str | None] = [
@@ -354,7 +354,7 @@ def shown_file(content: bytes, size: int) -> tuple[str, bytes]:
 
 def shown_numbers(values: npt.NDArray[Any], size: int) -> tuple[str, bytes]:
     """The same of numbers: (height, width), (height, width, 1) or (height, width, 3)."""
-    pillow = extra("PIL.Image", "app", "showing images")
+    pillow = needed("PIL.Image", "app", "showing images")
     values = values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values
     return _encoded(pillow.fromarray(stretched(values)), max(values.shape[:2]), size)
 

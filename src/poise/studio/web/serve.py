@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from poise.data.embeddings.items import extra
 from poise.errors import InputError
+from poise.extras import needed
 from poise.studio.log.lock import only_writer
 from poise.studio.opening import Bar, Opening
 from poise.studio.web.allocator import give_memory_back
@@ -42,9 +42,9 @@ def serve(
     does `bar`. If it fails, `failed` is called, and the page says why and can try again; the error
     is raised when the server ends.
     """
-    uvicorn = extra("uvicorn", "app", "the labelling app")
+    uvicorn = needed("uvicorn", "app", "the labelling app")
     give_memory_back()
-    extra("starlette", "app", "the labelling app")
+    needed("starlette", "app", "the labelling app")
     from poise.studio.web.guard import Doors
     from poise.studio.web.server import make_app
 

@@ -15,6 +15,7 @@ from poise.experiments.bench.scale.child import Child, Figures
 from poise.experiments.bench.scale.clusters import DIMENSIONS, clustered_points
 from poise.experiments.bench.scale.estimate import estimate, peer_memory
 from poise.experiments.bench.scale.recall import recall, true_distances
+from poise.files import write_bytes
 from poise.graph.cost import Cost
 from poise.graph.storage import read_graph
 from poise.machine import available_memory, check_room, cores, gigabytes
@@ -93,9 +94,7 @@ def run(plan: Plan, begin: Begin) -> Iterator[Figures]:
             needed = _estimate(plan, name, peer=False).memory
             check_room(needed, f"the size {name}", "leave it out with --sizes, or free some")
             found = measure(plan, name, begin)
-            beginning = path.with_suffix(".part")
-            beginning.write_text(json.dumps(found, indent=1))
-            beginning.replace(path)
+            write_bytes(path, json.dumps(found, indent=1).encode())
         yield found
 
 

@@ -1,0 +1,37 @@
+"""Optional libraries: imported where they are used, and one line says what to install."""
+
+from importlib import import_module
+from typing import Any
+
+from poise.errors import MissingExtraError
+
+
+def needed(module: str, extra: str, purpose: str) -> Any:
+    """An optional module, or the one line that says how to install it.
+
+    Parameters
+    ----------
+    module : str
+        For example "PIL.Image".
+    extra : str
+        The extra of poise that brings it.
+    purpose : str
+        What needs it: the beginning of the sentence.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing(module.split(".")[0], extra, purpose) from None
+
+
+def missing(package: str, extra: str, purpose: str, instead: str = "") -> MissingExtraError:
+    """The error for a package that is not installed; `instead` says what to do without it."""
+    rest = f", or {instead}" if instead else ""
+    return MissingExtraError(
+        f"{purpose} needs {package}, which is not installed: {install(extra)}{rest}"
+    )
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra of poise."""
+    return f"pip install 'poise[{extra}]'"

@@ -1,0 +1,87 @@
+"""Writing files so that a reader sees the old one or the new one, never half of either."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], object], *, durably: bool = True) -> None:
+    """Write a file whole or not at all; its folder is made if it is missing.
+
+    A failed or interrupted write leaves no trace.
+
+    Parameters
+    ----------
+    write : callable
+        Gets the open file.
+    durably : bool
+        The file is on the disk when this returns. Waiting for the disk takes longer than all else
+        where many small files are written; files that can be made again need not wait.
+
+    Raises
+    ------
+    OSError
+        With the name of this file: the error of a full disk has none.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = _part(path)
+    with _errors_name(path):
+        try:
+            _fill(part, write, durably)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes, *, durably: bool = True) -> None:
+    """Write bytes as `write_whole` does."""
+    write_whole(path, lambda file: file.write(content), durably=durably)
+
+
+def write_together(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts by their names within `folder`, in order; each file appears whole or not at all.
+
+    What is there already is replaced once everything new is on the disk, and left alone if anything
+    goes wrong before. A page comes last, so that the files it links to are there.
+    """
+    parts = {folder / name: _part(folder / name) for name in texts}
+    try:
+        for path, text in zip(parts, texts.values(), strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with _errors_name(path):
+                _fill(parts[path], partial(_encode, text), True)
+        for path, part in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def _encode(text: str, file: BinaryIO) -> None:
+    file.write(text.encode())
+
+
+def _part(path: Path) -> Path:
+    """A name that no other process or thread writes to at the same time."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+
+
+def _fill(part: Path, write: Callable[[BinaryIO], object], durably: bool) -> None:
+    with part.open("xb") as file:
+        write(file)
+        if durably:
+            file.flush()
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def _errors_name(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
