@@ -127,28 +127,48 @@ class Visits:
         page.on("request", request)
 
 
+def wait_for(page: Any, what: str, script: str, arg: Any = None) -> None:
+    """Wait until a script says yes; a failure tells what the page showed instead."""
+    try:
+        page.wait_for_function(script, arg=arg)
+    except Exception as error:
+        texts = {
+            name: page.evaluate("id => document.getElementById(id)?.textContent", name)
+            for name in ("problem", "saved", "unsaved", "toast", "guess", "purpose-words", "counts")
+        }
+        screen, item = page.evaluate(
+            "() => [document.body.dataset.screen, document.getElementById('stage')?.dataset.item]"
+        )
+        raise AssertionError(f"{what}: on {screen!r} with item {item}, {texts}") from error
+
+
 def shown(page: Any, other_than: str | None = None) -> str:
     """The item on the screen, once it is another one."""
-    page.wait_for_function(
+    wait_for(
+        page,
+        f"expected an item other than {other_than}",
         """old => {
           const now = document.getElementById("stage")?.dataset.item;
           return document.body.dataset.screen === "label" && now && now !== old;
         }""",
-        arg=other_than,
+        other_than,
     )
     return page.evaluate("document.getElementById('stage').dataset.item")
 
 
 def saved(page: Any) -> None:
     """Wait until the page says that everything is on disk."""
-    page.wait_for_function("() => document.getElementById('saved').textContent === '✓ saved'")
+    words = "() => document.getElementById('saved').textContent === '✓ saved'"
+    wait_for(page, "expected ✓ saved", words)
 
 
 def reads(page: Any, place: str, words: str) -> None:
     """Wait until these words stand at a place."""
-    page.wait_for_function(
+    wait_for(
+        page,
+        f"expected {words!r} at {place}",
         "([place, words]) => document.querySelector(place)?.textContent.includes(words)",
-        arg=[place, words],
+        [place, words],
     )
 
 

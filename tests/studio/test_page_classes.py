@@ -243,6 +243,7 @@ def test_groups_fold_and_stay_folded(visits, start, photos, folder):
     assert page.locator("#class-list > li > .class .name").all_text_contents() == ["24/7", "/odd/"]
     page.locator(".group summary").click()
     assert not page.locator(".group .class").first.is_visible()
+    page.wait_for_function("() => localStorage.getItem('poise-folded-groups') === '[\"bird\"]'")
     page.reload()
     item = shown(page)
     assert not page.locator(".group .class").first.is_visible()

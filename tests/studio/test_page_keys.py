@@ -89,6 +89,7 @@ def test_undo_on_every_screen_and_from_the_toast(page, studio):
     saved(page)
     page.keyboard.press("Control+z")
     until(lambda: len(studio.labels()) == 2)
+    reads(page, "#toast", "Undone")  # until then the page shows the question from before
     page.keyboard.press("Escape")
     on(page, "label")
     shown(page)
