@@ -174,3 +174,13 @@ def test_the_page_has_no_need_of_an_earlier_project(start, visits, photos, folde
     studio = start(opened(photos, folder))
     page = visits.open(f"{studio.address}#export")
     on(page, "export")
+
+
+def test_a_key_counts_while_a_closed_dialog_still_has_the_focus(page):
+    shown(page)
+    page.evaluate(
+        """() => document.getElementById("name").dispatchEvent(
+          new KeyboardEvent("keydown", { key: "m", code: "KeyM", bubbles: true })
+        )"""
+    )
+    on(page, "map")

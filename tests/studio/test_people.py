@@ -37,7 +37,7 @@ class Gate:
     def __init__(self, monkeypatch):
         self.calls, self._open, self._ask = 0, threading.Event(), asker.ask
         self._open.set()
-        monkeypatch.setattr("poise.studio.asker.ask", self)
+        monkeypatch.setattr("poise.studio.asking.asker.ask", self)
 
     def __call__(self, *arguments):
         self.calls += 1

@@ -568,7 +568,7 @@ def test_a_guess_knows_every_answer_that_came_before_it(project):
 
 
 def test_a_question_asked_ahead_is_guessed_anew_when_it_is_put(project, monkeypatch):
-    monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
+    monkeypatch.setattr("poise.studio.asking.asker.SLOW", 0.0)
     for _ in range(4):
         answer(project, asked(project))
     asked(project)
@@ -619,7 +619,7 @@ def test_undo_of_an_item_that_the_source_has_lost(tmp_path):
 
 
 def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
-    monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
+    monkeypatch.setattr("poise.studio.asking.asker.SLOW", 0.0)
     seen = []
     for _ in range(6):
         seen.append(asked(project))
@@ -636,7 +636,7 @@ def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
 
 
 def test_of_very_many_items_the_first_questions_are_asked_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("poise.studio.asker.LARGE", 60)
+    monkeypatch.setattr("poise.studio.asking.asker.LARGE", 60)
     project = make_project(tmp_path)
     for name in ("left", "right"):
         project.record(Event("class", {"name": name}))
@@ -653,7 +653,7 @@ def test_of_very_many_items_the_first_questions_are_asked_together(tmp_path, mon
 
 def test_while_the_solver_is_compiled_nobody_waits(tmp_path, monkeypatch):
     with monkeypatch.context() as compiling:
-        compiling.setattr("poise.studio.asker.is_warming_up", lambda: True)
+        compiling.setattr("poise.studio.asking.asker.is_warming_up", lambda: True)
         project = make_project(tmp_path)
         project.record(Event("class", {"name": "left"}))
         asked(project)
@@ -670,8 +670,8 @@ def test_while_the_solver_is_compiled_nobody_waits(tmp_path, monkeypatch):
 
 
 def test_the_slower_the_solves_the_more_is_asked_ahead(project, monkeypatch):
-    monkeypatch.setattr("poise.studio.asker.SLOW", 0.0)
-    monkeypatch.setattr("poise.studio.asker.PACE", 1e-9)
+    monkeypatch.setattr("poise.studio.asking.asker.SLOW", 0.0)
+    monkeypatch.setattr("poise.studio.asking.asker.PACE", 1e-9)
     for _ in range(4):
         answer(project, asked(project))
     asked(project)

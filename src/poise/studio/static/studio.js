@@ -494,15 +494,17 @@ function escape() {
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || document.querySelector("dialog[open]")) return;
+  // A field keeps the focus for a moment after its dialog has closed: what is typed then is for the page.
+  const target = event.target.closest("dialog") ? document.body : event.target;
   // Typing into a field, and Enter on a control that has the focus, are for them.
-  if (event.target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
+  if (target.closest("input:not([type=range], [type=checkbox]), select, textarea") && event.key !== "Escape") return;
   if (isUndo(event)) {
     event.preventDefault();
     press("u");
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key.startsWith("Arrow") && event.target.closest("[type=range]")) return;
-  if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
+  if (event.key.startsWith("Arrow") && target.closest("[type=range]")) return;
+  if (event.key === "Enter" && target.closest("button, a, summary")) return;
   const key = keyOf(event, screen.name === "label" ? state?.classes : []);
   if ("cn/".includes(key)) event.preventDefault(); // not into the field that opens
   press(key, event);
