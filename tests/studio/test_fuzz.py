@@ -153,7 +153,7 @@ def test_what_nobody_foresaw_is_one_sentence(project, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("poise.studio.views.history", broken)
+    monkeypatch.setattr("poise.studio.web.views.history", broken)
     with inside(project) as client:
         response = client.get("/api/history")
     assert response.status_code == 500
