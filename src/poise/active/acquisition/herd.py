@@ -123,19 +123,26 @@ def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> 
     """
     result = np.empty(len(squares))
     shares = (weights / (weights.sum() or 1.0)).astype(np.float32)
+    # One buffer for all blocks: the app gives freed arrays back to the system, and new pages for
+    # each block would take longer than the computation.
+    buffer = np.empty((min(ROWS, len(squares)), len(covered)), dtype=np.float32)
     for first in range(0, len(squares), ROWS):
-        block = gaussian(squares[first : first + ROWS], sigma)
+        rows = squares[first : first + ROWS]
+        block = gaussian(rows, sigma, out=buffer[: len(rows)])
         block -= covered
         np.maximum(block, 0.0, out=block)
         result[first : first + ROWS] = block @ shares
     return result
 
 
-def gaussian(squares: Singles, sigma: float) -> Singles:
+def gaussian(squares: Singles, sigma: float, out: Singles | None = None) -> Singles:
     """``exp(-squares / sigma^2)``; for a width of 0, 1 at distance 0 and nothing elsewhere."""
+    out = np.empty_like(squares) if out is None else out
     if sigma == 0.0:
-        return np.asarray(squares == 0.0, dtype=np.float32)
-    return np.asarray(np.exp(squares * np.float32(-1.0 / sigma**2)))
+        np.equal(squares, 0.0, out=out)
+        return out
+    np.multiply(squares, np.float32(-1.0 / sigma**2), out=out)
+    return np.asarray(np.exp(out, out=out))
 
 
 def usual_width(squares: Singles) -> float:
