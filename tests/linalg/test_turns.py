@@ -69,3 +69,52 @@ def test_an_interrupted_wait_leaves_the_queue(monkeypatch):
         assert not turns._waiting
     with turns:
         pass
+
+
+def test_background_work_waits_for_urgent_work():
+    turns, order = Turns(), []
+    began = threading.Event()
+
+    def background():
+        with turns.in_background():
+            began.set()
+            with turns:
+                order.append("background")
+
+    with turns.urgent():
+        thread = threading.Thread(target=background)
+        thread.start()
+        assert began.wait(10)
+        with turns:
+            order.append("urgent")
+    thread.join()
+    assert order == ["urgent", "background"]
+
+
+def test_background_work_does_not_wait_for_ever(monkeypatch):
+    monkeypatch.setattr("poise.linalg.turns.BACKGROUND_WAIT_MAX_SECONDS", 0.01)
+    turns, done = Turns(), threading.Event()
+
+    def background():
+        with turns.in_background(), turns:
+            done.set()
+
+    with turns.urgent():
+        thread = threading.Thread(target=background)
+        thread.start()
+        assert done.wait(10)
+    thread.join()
+
+
+def test_urgent_work_of_others_does_not_put_off_what_is_not_in_the_background():
+    turns, done = Turns(), threading.Event()
+
+    def usual():
+        with turns:
+            done.set()
+
+    with turns.urgent():
+        thread = threading.Thread(target=usual)
+        thread.start()
+        assert done.wait(10)
+    thread.join()

@@ -49,7 +49,7 @@ PACKET = max(WIDTHS)
 COARSE_BLOCK = 64
 #: The work-queue threading layer of numba may not be entered by two threads at once. They take
 #: turns, packet by packet, so that a short solve need not wait for the end of a long one.
-_turns = Turns()
+TURNS = Turns()
 
 
 class Layout(NamedTuple):
@@ -362,7 +362,7 @@ def iterate(
             k = operator[columns]
             width = next(w for w in WIDTHS if w >= len(columns))
             zero = (kind(0.0),) * width
-            with _turns, _straight_line_vectorised():
+            with TURNS, _straight_line_vectorised():
                 D, D_inverse, x, r, P, Q = _room.arrays(n, width, kind)
                 _lay_out(diagonal, inverse, k, layout.order, D, D_inverse, x, P, Q)
                 _pack(B, columns, inverse, k, layout.position, r)

@@ -2,7 +2,12 @@
 
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
+
+#: Longest time that a part of background work is put off, so that it ends in any case.
+BACKGROUND_WAIT_MAX_SECONDS = 1.0
 
 
 class Turns:
@@ -10,14 +15,48 @@ class Turns:
 
     A standard lock goes to whichever thread takes it first, usually the one that has just released
     it. A thread with a thousand parts to do would then keep out a thread with one.
+
+    Work that nobody waits for goes on `in_background`: its parts are put off while another thread
+    does something `urgent`.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._taken = False
         self._waiting: deque[threading.Event] = deque()
+        self._thread = threading.local()
+        self._calm = threading.Condition()
+        self._n_urgent = 0
+
+    @contextmanager
+    def urgent(self) -> Iterator[None]:
+        """Put off the background work of other threads."""
+        with self._calm:
+            self._n_urgent += 1
+        try:
+            yield
+        finally:
+            with self._calm:
+                self._n_urgent -= 1
+                self._calm.notify_all()
+
+    @contextmanager
+    def in_background(self) -> Iterator[None]:
+        """Let urgent work of other threads come first."""
+        self._thread.in_background = True
+        try:
+            yield
+        finally:
+            self._thread.in_background = False
+
+    def _wait_for_calm(self) -> None:
+        """Wait until nothing is urgent, in the background; not for ever."""
+        if getattr(self._thread, "in_background", False):
+            with self._calm:
+                self._calm.wait_for(lambda: not self._n_urgent, BACKGROUND_WAIT_MAX_SECONDS)
 
     def __enter__(self) -> None:
+        self._wait_for_calm()
         with self._guard:
             if not self._taken:
                 self._taken = True

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
+from poise.linalg.compiled import TURNS
 from poise.studio.asking.asker import NO_ANSWER, Asker, fulfil
 from poise.studio.asking.finding import Finder
 from poise.studio.asking.layout import eigenmaps, principal_plane
@@ -365,7 +366,8 @@ class Project:
             if version == self._predicted:
                 return self.newest
             began = time.monotonic()
-            found = predict(graph, setup, surprising)
+            with TURNS.in_background():
+                found = predict(graph, setup, surprising)
             self._renewal = time.monotonic() + REST * (time.monotonic() - began)
             with self._lock:
                 if version >= self._removed and graph is self.graph:

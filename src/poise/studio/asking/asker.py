@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from poise import Graph, Learner
 from poise.errors import NodeIndexError, PoiseError
+from poise.linalg.compiled import TURNS
 from poise.linalg.warm_up import is_warming_up
 from poise.models.calibration import Calibration
 from poise.studio.asking.demand import FEWEST, Demand
@@ -314,10 +315,11 @@ class Asker:
                 work = self._inbox.popleft()[0] if self._inbox else None
                 step = None if work else self._step()
             try:
-                if work is not None:
-                    work()
-                elif step is not None:
-                    step()
+                with TURNS.urgent():  # somebody waits for it, or soon will
+                    if work is not None:
+                        work()
+                    elif step is not None:
+                        step()
             except Exception as error:
                 with self._changed:
                     self._failure = error
