@@ -185,6 +185,8 @@ def million(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
         tell(f"first question after {first:.0f} s")
         answered_at(person, asked.answers or 60, 5.0 if asked.pause is None else asked.pause)
         yield from waits(person, 0.300)
+        slowest = max(one.seconds for one in person.answered[:10])
+        yield under("longest of the first ten", slowest, 1.5)
         steady = len(person.answered)
         time.sleep(15)
         answered_at(person, BURST, 0.0)
@@ -192,6 +194,10 @@ def million(folder: Path, asked: argparse.Namespace) -> Iterator[Figure]:
         yield Figure(f"{BURST} answers at once, after a rest", f"{', '.join(burst)} ms")
         yield Figure("start to first question", f"{first:.0f} s")
         yield Figure("most memory of the server", f"{server.most_memory:.1f} GB")
+    tell("starting again")
+    with browser() as context, studio(*arguments, folder=folder) as server:
+        again = Person(context.new_page(), truth, {}).open(server.address) - server.began
+    yield under("started again, to the open question", again, 10.0)
     yield recorded(folder / "points.npy.poise", len(person.answered))
 
 
