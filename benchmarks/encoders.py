@@ -41,7 +41,7 @@ def named(name: str, **parameters: Any) -> Callable[[np.ndarray], np.ndarray]:
     def count(done: int, total: int, note: str) -> None:
         trained[:] = [done] if name == "vae" else []
 
-    return lambda X: poise.embed(X, name, cached=False, report=count, **parameters)
+    return lambda X: poise.embed(X, name, cached=False, progress=count, **parameters)
 
 
 WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

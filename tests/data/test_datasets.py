@@ -138,7 +138,7 @@ def test_downloads_are_read_and_kept(elsewhere, monkeypatch):
         "t10k-labels": labels[5:],
     }
 
-    def fetch(address, path, md5, report):
+    def fetch(address, path, md5, progress):
         (name,) = (key for key in parts if key in address)
         array = parts[name]
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def test_a_split_of_emnist_is_taken_from_the_archive(elsewhere, monkeypatch):
     images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), dtype=np.uint8)
     labels = np.array([46, 0, 3, 3], dtype=np.uint8)
 
-    def fetch(address, path, md5, report):
+    def fetch(address, path, md5, progress):
         path.parent.mkdir(parents=True)
         with zipfile.ZipFile(path, "w") as files:
             for kind, array in {"images-idx3": images, "labels-idx1": labels}.items():

@@ -94,7 +94,7 @@ class TestContract:
         assert kept.stat().st_mtime_ns == before
         reports = []
         again = poise.embed(
-            items, name, cached=False, report=lambda *given: reports.append(given), **parameters
+            items, name, cached=False, progress=lambda *given: reports.append(given), **parameters
         )
         np.testing.assert_array_equal(again, first)
         assert all(0 < done <= total for done, total, _ in reports)

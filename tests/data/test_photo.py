@@ -52,7 +52,7 @@ def folder(place, count, start=0):
 def test_rows_and_batches_in_order(tmp_path, seen):
     items = folder(tmp_path / "photos", 3 * BATCH + 1)
     reports = []
-    X = poise.embed(items, "photo", centred=False, report=lambda *given: reports.append(given))
+    X = poise.embed(items, "photo", centred=False, progress=lambda *given: reports.append(given))
     assert X.shape == (25, 1280)
     colours = [np.random.default_rng(i).integers(0, 256, 3).mean() for i in range(25)]
     np.testing.assert_allclose(X[:, 0], colours, atol=1e-3)

@@ -81,7 +81,7 @@ def test_the_publishers_bytes(elsewhere, monkeypatch):
     planes = np.random.default_rng(0).integers(0, 256, (3, 3, 32, 32), dtype=np.uint8)
     rows = np.concatenate([np.array([[7], [1], [7]], np.uint8), planes.reshape(3, -1)], axis=1)
 
-    def fetch(address, path, md5, report):
+    def fetch(address, path, md5, progress):
         path.parent.mkdir(parents=True)
         with tarfile.open(path, "w:gz") as opened:
             add(opened, "cifar-10-batches-bin/test_batch.bin", rows.tobytes())

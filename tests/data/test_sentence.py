@@ -153,7 +153,7 @@ class TestBatches:
     def test_progress_reaches_the_number_of_texts(self, monkeypatch):
         monkeypatch.setattr(sentence, "TEXTS_AT_ONCE", 5)
         seen = []
-        Sentence()(TEXTS, report=lambda done, total, note: seen.append((done, total)))
+        Sentence()(TEXTS, progress=lambda done, total, note: seen.append((done, total)))
         assert seen == [(5, 12), (10, 12), (12, 12)]
 
     def test_it_is_itemwise_and_names_its_weights(self):

@@ -101,7 +101,7 @@ def test_the_publishers_questions(elsewhere, monkeypatch):
         "test.csv": 'text,category\r\n"Is my pin blocked, or not?\n",pin\r\n',
     }
 
-    def fetch(address, path, md5, report):
+    def fetch(address, path, md5, progress):
         assert md5 == texts.BANKING_FILES[path.name]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(parts[address.rpartition("/")[2]].encode())

@@ -72,7 +72,7 @@ class TestTraining:
     def test_tells_kinds_apart_and_reports_the_loss(self):
         X, kind = two_kinds()
         reports = []
-        Z = poise.embed(X, "vae", report=lambda *given: reports.append(given), **SMALL)
+        Z = poise.embed(X, "vae", progress=lambda *given: reports.append(given), **SMALL)
         assert Z.shape == (160, 3)
         assert Z.dtype == np.float32
         apart = np.linalg.norm(Z[kind == 0].mean(axis=0) - Z[kind == 1].mean(axis=0))
@@ -90,7 +90,7 @@ class TestTraining:
         first = poise.embed(X, "vae", cached=False, **SMALL)
         torch.manual_seed(5)
         state = torch.get_rng_state()
-        again = poise.embed(X, "vae", cached=False, report=lambda *given: None, **SMALL)
+        again = poise.embed(X, "vae", cached=False, progress=lambda *given: None, **SMALL)
         np.testing.assert_array_equal(first, again)
         assert torch.equal(torch.get_rng_state(), state)
         other = poise.embed(X, "vae", cached=False, seed=1, **SMALL)
@@ -121,7 +121,7 @@ class TestTraining:
             noise.astype(np.uint8),
             "vae",
             patience=3,
-            report=lambda *given: reports.append(given),
+            progress=lambda *given: reports.append(given),
             **options,
         )
         assert 4 <= len(reports) < 100
@@ -154,7 +154,7 @@ class TestTraining:
             "    print(done, flush=True)\n"
             "    if done == 4: time.sleep(600)\n"
             "X = np.load(sys.argv[1])\n"
-            f"poise.embed(X, 'vae', report=report, **{SMALL!r})"
+            f"poise.embed(X, 'vae', progress=report, **{SMALL!r})"
         )
         path = own_cache.parent / "X.npy"
         path.parent.mkdir()
@@ -174,7 +174,7 @@ class TestTraining:
         assert [kept.suffix for kept in own_cache.iterdir()] == [".checkpoint"]
 
         reports = []
-        resumed = poise.embed(X, "vae", report=lambda *given: reports.append(given), **SMALL)
+        resumed = poise.embed(X, "vae", progress=lambda *given: reports.append(given), **SMALL)
         assert 1 < reports[0][0] <= 5  # not from the start
         np.testing.assert_array_equal(resumed, whole)
         assert [kept.suffix for kept in own_cache.iterdir()] == [".npy"]
@@ -193,7 +193,7 @@ class TestTraining:
             raise Stop
 
         with pytest.raises(Stop):
-            poise.embed(X, "vae", report=stop, **SMALL)
+            poise.embed(X, "vae", progress=stop, **SMALL)
         (checkpoint,) = own_cache.iterdir()
         content = checkpoint.read_bytes()
         if damage == "another":
@@ -204,7 +204,7 @@ class TestTraining:
             written = {"nothing": b"", "half": content[: len(content) // 2], "noise": b"x" * 999}
             checkpoint.write_bytes(written[damage])
         reports = []
-        again = poise.embed(X, "vae", report=lambda *given: reports.append(given), **SMALL)
+        again = poise.embed(X, "vae", progress=lambda *given: reports.append(given), **SMALL)
         assert reports[0][0] == 1
         np.testing.assert_array_equal(again, whole)
 

@@ -441,9 +441,9 @@ def test_the_time_that_is_left_does_not_count_what_was_there(monkeypatch):
     opening = Opening(Source("x"))
     now = [100.0]
     monkeypatch.setattr(opening_module.time, "monotonic", lambda: now[0])
-    report = opening.begin("embedding")
-    report(9_000, 10_000)
+    progress = opening.begin("embedding")
+    progress(9_000, 10_000)
     assert opening.steps[-1].shown()["left"] is None
     now[0] += 10
-    report(9_500, 10_000)
+    progress(9_500, 10_000)
     assert opening.steps[-1].shown()["left"] == pytest.approx(10.0)

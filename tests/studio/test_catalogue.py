@@ -229,7 +229,7 @@ class TestFolders:
         assert told[-1] == (44, 44)
         assert told == sorted(told)
         assert len(told) < 20
-        monkeypatch.setattr(reading, "PACE", 0)
+        monkeypatch.setattr("poise.progress.PACE_SECONDS", 0)
         told.clear()
         read_catalogue(str(photos), progress=lambda done, total: told.append((done, total)))
         assert len(told) >= 44

@@ -22,6 +22,7 @@ from poise.models.poisson_weights import SHIFT
 from poise.models.registry import models
 from poise.models.result import ScoreResult
 from poise.models.targets import read_classes
+from poise.progress import Progress
 
 #: Models to measure accuracy in that are solved with all trials' columns at once.
 _together = {"pwll": Model(), "laplace": Model(shift=None)}
@@ -101,7 +102,7 @@ def simulate_many(
     seeds: Sequence[int] = (0,),
     initial: Initial = "one-per-class",
     clusters: npt.ArrayLike | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Trace]:
     """Simulated sessions that advance together, all their columns in one solve per step.
 

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from poise.experiments.bench.acquisitions import Cost
-    from poise.experiments.bench.row import Report, Row
+    from poise.experiments.bench.row import Row
+    from poise.progress import Progress
 
-    Section = Callable[[Report], Iterator[Row]]
+    Section = Callable[[Progress], Iterator[Row]]
     Rows = list[tuple[str, Row]]
 
 SECTIONS = ("agreement", "answers", "components", "speed", "parity")
@@ -381,7 +382,7 @@ def representations(sets: tuple[str, ...], as_json: bool) -> None:
     """
     from poise.experiments.bench.representations import representations as measured
 
-    show(collect({"representations": lambda report: measured(report, sets)}), as_json)
+    show(collect({"representations": lambda progress: measured(progress, sets)}), as_json)
 
 
 def collect(sections: "dict[str, Section]") -> "Rows":

@@ -48,8 +48,8 @@ def dataset(name: str | None, embedding: str, as_json: bool) -> None:
         click.echo("\nFetch and describe one: poise dataset digits")
         return
     with progress_bar(name) as begin:
-        report = begin(f"fetching {name}")
-        about = describe(poise.load_dataset(name, embedding=embedding, report=report))
+        progress = begin(f"fetching {name}")
+        about = describe(poise.load_dataset(name, embedding=embedding, progress=progress))
     if as_json:
         click.echo(json.dumps(about, indent=2))
         return

@@ -89,7 +89,7 @@ def embed(
         name, why = suited(items)
         click.echo(f"{name}: {why}", err=True)
     with progress_bar(name) as begin:
-        X = poise.embed(items, name, report=begin(name), **parameters)
+        X = poise.embed(items, name, progress=begin(name), **parameters)
     write_whole(output, lambda file: write_array(file, X))
     click.echo(f"{output}: {X.shape[0]:,} items x {X.shape[1]} numbers")
     click.echo(f'next: poise.knn_graph(numpy.load("{output}"), k=20)')

@@ -13,21 +13,21 @@ import click
 if TYPE_CHECKING:
     import rich.progress
 
-    from poise.experiments.runner import Progress
+    from poise.experiments.runner import MethodProgress
 
 #: Without a terminal: seconds before the first line, and between lines.
 QUIET_SECONDS = 10.0
 LINE_SECONDS = 5.0
 
 
-class Report(Protocol):
+class StepProgress(Protocol):
     """How far a step is; `note` says more in a few words."""
 
     def __call__(self, done: int, total: int, note: str = "", /) -> None: ...
 
 
 @contextmanager
-def progress_bar(first_step: str) -> Iterator[Callable[[str], Report]]:
+def progress_bar(first_step: str) -> Iterator[Callable[[str], StepProgress]]:
     """Progress of a job with several steps: call what this gives with a step's name to begin it.
 
     stdout stays free for results.
@@ -49,7 +49,7 @@ def resumable() -> Iterator[None]:
 
 
 @contextmanager
-def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
+def method_bars() -> Iterator[tuple[Callable[[str], StepProgress], "MethodProgress"]]:
     """Bars for an experiment: a function that begins a step, and one for the methods' progress.
 
     Without a terminal every step and every finished method also gets a line of its own.
@@ -64,7 +64,7 @@ def method_bars() -> Iterator[tuple[Callable[[str], Report], "Progress"]]:
             if not bars.console.is_terminal:
                 click.echo(line, err=True)
 
-        def begin(name: str) -> Report:
+        def begin(name: str) -> StepProgress:
             """The next step; bars of an experiment before it go."""
             say(name)
             for task in tasks.values():
@@ -111,15 +111,17 @@ def shown(elapsed_when_finished: bool = False) -> Iterator["rich.progress.Progre
         yield bars
 
 
-def next_step(bars: "rich.progress.Progress", task: "rich.progress.TaskID", step: str) -> Report:
+def next_step(
+    bars: "rich.progress.Progress", task: "rich.progress.TaskID", step: str
+) -> StepProgress:
     """Begin a step on a bar; what this returns moves the bar."""
     bars.reset(task, description=step, total=None, visible=True)
 
-    def report(done: int, total: int, note: str = "", /) -> None:
+    def advance(done: int, total: int, note: str = "", /) -> None:
         description = f"{step}, {note}" if note else step
         bars.update(task, completed=done, total=total, description=description)
 
-    return report
+    return advance
 
 
 @contextmanager

@@ -5,14 +5,12 @@ import http.client
 import urllib.error
 import urllib.request
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poise.errors import DataError
-
-#: Called with (bytes so far, bytes in all); the total is 0 while it is not known.
-Report = Callable[[int, int], None]
+from poise.progress import Progress
 
 CHUNK = 1 << 16
 TIMEOUT = 30.0
@@ -20,7 +18,7 @@ TIMEOUT = 30.0
 RETRIES = ("Retry downloading from url", "A network error occurred while downloading")
 
 
-def fetch(address: str, path: Path, md5: str, report: Report | None = None) -> Path:
+def fetch(address: str, path: Path, md5: str, progress: Progress | None = None) -> Path:
     """The file of `address` at `path`, downloaded unless it is there already.
 
     An interrupted download is kept beside it as NAME.part and continued by the next call. A file
@@ -38,7 +36,7 @@ def fetch(address: str, path: Path, md5: str, report: Report | None = None) -> P
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _receive(address, part, report)
+        _receive(address, part, progress)
     except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
@@ -77,7 +75,7 @@ def silent_retries() -> Iterator[None]:
         yield
 
 
-def _receive(address: str, part: Path, report: Report | None) -> None:
+def _receive(address: str, part: Path, progress: Progress | None) -> None:
     """Append what is missing to `part`."""
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
@@ -93,7 +91,7 @@ def _receive(address: str, part: Path, report: Report | None) -> None:
         while chunk := response.read(CHUNK):
             file.write(chunk)
             have += len(chunk)
-            if report:
-                report(have, total)
+            if progress:
+                progress(have, total)
         if total and have < total:
             raise http.client.IncompleteRead(b"", total - have)

@@ -37,7 +37,7 @@ from poise.distributed.search import (
 )
 from poise.distributed.shards import MANIFEST, Manifest, Shard, read_manifest, write_manifest
 from poise.distributed.sources import Source, open_source
-from poise.distributed.stages import Progress, Run, run_stage
+from poise.distributed.stages import Run, StageProgress, run_stage
 from poise.distributed.tasks import Facts, attempts, load
 from poise.distributed.weigh import receive, spare, write_rows
 from poise.errors import InputError, UnknownNameError
@@ -71,7 +71,7 @@ def neighbour_graph(
     workers: int = 2,
     seed: int = 0,
     keep_work: bool = False,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> Manifest:
     """Join every point of `source` to its k nearest neighbours, in a partitioned graph on disk.
 

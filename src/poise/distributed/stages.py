@@ -9,7 +9,7 @@ from poise.distributed.tasks import Facts, Task, perform
 from poise.errors import PoiseError, RunError
 from poise.extras import needed
 
-Progress = Callable[[str, int, int], None]
+StageProgress = Callable[[str, int, int], None]
 """Called with the stage, tasks done, and all of its tasks."""
 
 
@@ -20,7 +20,7 @@ Run = Callable[[str, Task, Iterable[int]], dict[int, Facts]]
 def run_stage(
     client: Any,
     folder: Path,
-    progress: Progress | None,
+    progress: StageProgress | None,
     stage: str,
     task: Task,
     numbers: Iterable[int],

@@ -10,9 +10,9 @@ from sklearn.datasets import load_digits
 
 from poise import Trace, knn_graph, simulate_many
 from poise.errors import InputError
-from poise.experiments.runner import Begin
 from poise.experiments.summary import Band, mean_band
 from poise.experiments.versions import versions
+from poise.progress import Begin, no_steps
 
 # Acquisition -> what the reader sees; the order is that of every chart and table.
 METHODS = {"auto": "poise", "random": "Random"}
@@ -64,7 +64,7 @@ class Row:
     accuracy: dict[str, tuple[float, float, float]]
 
 
-def run_demo(settings: Settings, begin: Begin = lambda step: lambda done, total: None) -> Demo:
+def run_demo(settings: Settings, begin: Begin = no_steps) -> Demo:
     """Label the digits by simulation, once per trial and method, from one label each."""
     begin("Building the graph")
     data = load_digits()

@@ -1,7 +1,7 @@
 """What an experiment is: frozen, checked when it is made, read from TOML or written in Python."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,6 +17,7 @@ from poise.data.datasets.files import read
 from poise.errors import InputError
 from poise.models import models
 from poise.models.poisson_weights import SHIFT
+from poise.progress import Progress
 from poise.registry import Registry, known_name
 
 #: The seeds of the authors' scripts, one trial each.
@@ -141,13 +142,13 @@ class Experiment:
             known_name("method", name, known)
         return replace(self, methods=tuple(known[name] for name in names))
 
-    def load(self, report: Callable[[int, int], None] | None = None) -> Dataset:
-        """Its data set; `report` is called with (done, total) by downloads and trainings."""
+    def load(self, progress: Progress | None = None) -> Dataset:
+        """Its data set; `progress` is called with (done, total) by downloads and trainings."""
         if isinstance(self.data, str) and self.data.endswith(".npz"):
             X, y = read(Path(self.data))
             return Dataset(Path(self.data).stem, X, y, y, self.data, "your own")
         options = {"name": self.data} if isinstance(self.data, str) else dict(self.data)
-        return load_dataset(embedding=self.embedding, report=report, **options)
+        return load_dataset(embedding=self.embedding, progress=progress, **options)
 
     def check(self, data: Dataset) -> None:
         """Refuse a budget that the data set cannot meet, before any work is done."""

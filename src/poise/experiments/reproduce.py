@@ -14,7 +14,8 @@ from poise.experiments.experiment import Experiment
 from poise.experiments.paper import EXPERIMENTS, SUBSET
 from poise.experiments.records import Records, Store
 from poise.experiments.report import write_report
-from poise.experiments.runner import Begin, Progress, run
+from poise.experiments.runner import MethodProgress, run
+from poise.progress import Begin, no_steps
 
 #: The experiment on which the form of V-Opt on 500 candidates is timed, and for how many questions.
 TIMED, TIMED_QUESTIONS = "mnist-imb", 3
@@ -52,8 +53,8 @@ def reproduce(
     output: Path,
     *,
     jobs: int = 1,
-    progress: Progress | None = None,
-    begin: Begin = lambda step: lambda done, total: None,
+    progress: MethodProgress | None = None,
+    begin: Begin = no_steps,
     command: str = "",
 ) -> tuple[Path, list[str]]:
     """Do what is missing of some experiments and write the report of all records in `output`.

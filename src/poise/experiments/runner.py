@@ -28,6 +28,7 @@ from poise.experiments.estimate import trial_seconds
 from poise.experiments.experiment import CHOOSING, CHOOSING_MODELS, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
 from poise.experiments.versions import versions
+from poise.progress import Begin, no_steps
 
 #: Trials that advance together at most.
 LOCKSTEP = 10
@@ -37,10 +38,7 @@ ATTEMPTS = 2
 QUIET = 0.2
 
 #: Called with a method, trial-questions done of it and trial-questions in all.
-Progress = Callable[[Method, int, int], None]
-
-#: Begins a step: name -> report(done, total).
-Begin = Callable[[str], Callable[[int, int], None]]
+MethodProgress = Callable[[Method, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,8 @@ def run(
     folder: Path,
     *,
     jobs: int = 1,
-    progress: Progress | None = None,
-    begin: Begin = lambda step: lambda done, total: None,
+    progress: MethodProgress | None = None,
+    begin: Begin = no_steps,
 ) -> Records:
     """Do what is missing of an experiment, and return all its records.
 
@@ -160,7 +158,7 @@ def work_on(unit: Unit, graph: Graph, data: Dataset, done: Callable[[int], None]
 class _Counter:
     """How far each method is, over its units and the trials kept before."""
 
-    def __init__(self, records: Records, progress: Progress | None) -> None:
+    def __init__(self, records: Records, progress: MethodProgress | None) -> None:
         self.progress = progress
         self.budget = records.experiment.budget
         self.total = self.budget * len(records.experiment.seeds)
@@ -168,15 +166,15 @@ class _Counter:
             m.name: self.budget * len(records.seeds(m.name)) for m in records.experiment.methods
         }
         for method in records.experiment.methods:
-            self.report(method, 0)
+            self.advance(method, 0)
 
-    def report(self, method: Method, more: int) -> None:
+    def advance(self, method: Method, more: int) -> None:
         if self.progress:
             self.progress(method, self.kept[method.name] + more, self.total)
 
     def finish(self, unit: Unit) -> None:
         self.kept[unit.method.name] += self.budget * len(unit.seeds)
-        self.report(unit.method, 0)
+        self.advance(unit.method, 0)
 
 
 Finished = Iterator[tuple[Unit, list[Row], str]]
@@ -186,7 +184,7 @@ def _one_by_one(work: list[Unit], graph: Graph, data: Dataset, counter: _Counter
     for unit in work:
 
         def done(n: int, unit: Unit = unit) -> None:
-            counter.report(unit.method, n * len(unit.seeds))
+            counter.advance(unit.method, n * len(unit.seeds))
 
         try:
             rows = work_on(unit, graph, data, done)
@@ -222,7 +220,7 @@ def _in_processes(work: list[Unit], data: Dataset, jobs: int, counter: _Counter)
                         yield unit, [], f"its process ended with code {code}, {attempt} times"
                     continue
                 if kind == "done":
-                    counter.report(unit.method, content * len(unit.seeds))
+                    counter.advance(unit.method, content * len(unit.seeds))
                     continue
                 worker.unit = None
                 if kind == "rows":

@@ -1,6 +1,5 @@
 """The k-nearest-neighbour graph."""
 
-from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,6 +15,7 @@ from poise.graph.kernel import Kernel, KernelLike, Symmetrise, as_kernel, label
 from poise.graph.metrics import check_metric
 from poise.graph.search import nearest_neighbours, resolve_backend
 from poise.graph.weights import knn_weights, symmetrised
+from poise.progress import Progress
 
 
 def knn_graph(
@@ -29,7 +29,7 @@ def knn_graph(
     keep_features: bool = True,
     keep_neighbours: bool = False,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Graph:
     """Join every point to its `k` nearest neighbours.
 

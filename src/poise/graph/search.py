@@ -12,6 +12,7 @@ from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours
 from poise.graph.workers import blocks_in_parallel
+from poise.progress import Progress
 
 KD_TREE_DIMENSIONS = 10
 """Up to here the k-d tree beats comparing all pairs clearly."""
@@ -79,7 +80,7 @@ def nearest_neighbours(
     metric: str = "euclidean",
     backend: str | Backend = "auto",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Neighbours:
     """The k nearest neighbours of every row of `X` among the other rows.
 
@@ -140,7 +141,7 @@ def search_points(
     seed: int = 0,
     *,
     own: IntArray | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Neighbours:
     """The k nearest `points` of every query, both as `search_space` returns them.
 

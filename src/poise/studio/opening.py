@@ -16,6 +16,7 @@ from poise.data.embeddings.choosing import stronger
 from poise.data.embeddings.items import Images, Items
 from poise.errors import InputError, PoiseError
 from poise.linalg.warm_up import warm_up
+from poise.progress import Begin, Progress, no_steps, shifted
 from poise.studio.exchange import make_class, read, take_in, take_in_known
 from poise.studio.log.events import Event
 from poise.studio.log.store import EventStore
@@ -35,10 +36,8 @@ from poise.studio.source.earlier import FILE as CONTENTS
 from poise.studio.source.earlier import fingerprint, read_earlier
 from poise.studio.source.preparing import (
     GIVEN,
-    Begin,
     Compared,
     Features,
-    Report,
     comparison,
     encoder,
     note,
@@ -116,7 +115,7 @@ class Opening:
     ) -> None:
         self.source, self._tell = source, tell
         self._store = store
-        self._begin: Begin = lambda name: lambda done, total: None
+        self._begin: Begin = no_steps
         self.steps: list[Step] = []
         self.glimpses: list[tuple[str, bytes]] = []
         self.catalogue: Catalogue | None = None
@@ -207,11 +206,11 @@ class Opening:
             self.project.close()
 
     def _read(
-        self, source: Source, names: list[str] | None = None, report: Report | None = None
+        self, source: Source, names: list[str] | None = None, progress: Progress | None = None
     ) -> Catalogue:
         """The items of the source; with `names`, these images of a folder, as a part of a step."""
-        if report is None:
-            report = self.begin("reading" if self._encode is None else "embedding")
+        if progress is None:
+            progress = self.begin("reading" if self._encode is None else "embedding")
         return read_catalogue(
             source.name,
             column=source.column,
@@ -222,7 +221,7 @@ class Opening:
             features=source.features,
             feature_names=source.feature_names,
             remembered=source.place / "items.npz",
-            progress=report,
+            progress=progress,
             seen=self._see,
             names=names,
             encode=self._encode,
@@ -292,14 +291,12 @@ class Opening:
             chosen = order[:m].tolist()
             if catalogue is not None:
                 return catalogue.only(chosen)
-            return self._read(
-                source, [names[i] for i in chosen], lambda done, _: report(done, total)
-            )
+            return self._read(source, [names[i] for i in chosen], shifted(progress, 0, total))
 
-        report = self.begin("embedding")
+        progress = self.begin("embedding")
         first, arrived = None, None
         if graph is None or earlier is None:
-            for part in arriving(take, total, compared, report):
+            for part in arriving(take, total, compared, progress):
                 self._total = total
                 if first is None:
                     note(place, compared, source.about())
@@ -313,7 +310,7 @@ class Opening:
         self._total = total
         self._let_in(source, first, features, graph)
         begun = Part(first, features, graph, features[:0], len(old))
-        for part in joining(take, total, begun, compared, earlier.uncentred, report):
+        for part in joining(take, total, begun, compared, earlier.uncentred, progress):
             self._let_in(source, part.catalogue, part.features, part.graph)
             first = part.catalogue
             arrived = first.only(range(len(old), len(first))), part.rows
@@ -353,23 +350,23 @@ class Opening:
             if project.state.settings[name] != value:
                 project.record(Event("setting", {"name": name, "value": value}))
 
-    def begin(self, name: str) -> Report:
+    def begin(self, name: str) -> Progress:
         """A step, on the terminal and on the page."""
-        report = self._begin(name)
+        show = self._begin(name)
         now = time.monotonic()
         if self.steps:
             self.steps[-1].ended = now
         step = Step(name, now)
         self.steps.append(step)
 
-        def progress(done: int, total: int) -> None:
+        def advance(done: int, total: int) -> None:
             if self._closing:
                 raise PoiseError("poise is ending")
             step.before = done if step.before is None else step.before
             step.done, step.total = done, total
-            report(done, total)
+            show(done, total)
 
-        return progress
+        return advance
 
     def _expect(self, line: str, seconds: float) -> None:
         if self.steps:

@@ -1,6 +1,6 @@
 """What a labelled project says of new items, which are not added to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from poise.active.new_points import predict_points
 from poise.data.embeddings.registry import embeddings
 from poise.data.sources import TABLES
 from poise.errors import InputError
+from poise.progress import Progress, no_progress, without_note
 from poise.studio.asking.predictions import UNSEEN, unseen
 from poise.studio.project import Project
 from poise.studio.source.catalogue import Catalogue, read_catalogue
@@ -26,7 +27,7 @@ Features = npt.NDArray[np.float32]
 
 
 def read_new(
-    source: str, about: Mapping[str, Any], progress: Callable[[int, int], None], **options: Any
+    source: str, about: Mapping[str, Any], progress: Progress, **options: Any
 ) -> Catalogue:
     """New items, read as those of the project were where nothing else is said.
 
@@ -48,7 +49,7 @@ def predict_new(
     project: Project,
     embedding: str,
     new: Catalogue,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> list[Row]:
     """A row for each new item: its class, how likely that is right, and whether a label is near.
 
@@ -60,11 +61,11 @@ def predict_new(
     Parameters
     ----------
     embedding : that the project was made with
-    report : called with (done, total) while new items are embedded
+    progress : called with (done, total) while new items are embedded
     """
     if not project.state.labels:
         raise InputError("nothing is labelled in this project yet: label some items first")
-    graph, X = _placed(project, embedding, new, report)
+    graph, X = _placed(project, embedding, new, progress)
     learner = project.learner(graph)
     found = predict_points(learner, X)
     codes, weights = found.codes, found.placement.weights
@@ -89,13 +90,10 @@ def predict_new(
 
 
 def _placed(
-    project: Project, embedding: str, new: Catalogue, report: Callable[[int, int], None]
+    project: Project, embedding: str, new: Catalogue, progress: Progress
 ) -> tuple[Graph, Features]:
     """The project's graph, and the new items in the same features."""
-
-    def told(done: int, total: int, note: str) -> None:
-        report(done, total)
-
+    noted = without_note(progress)
     old = project.catalogue
     if embedding == GIVEN:
         if new.vectors is None:
@@ -111,12 +109,12 @@ def _placed(
         )
     made: Any = embeddings.factory(embedding)
     if embedding == "raw" or getattr(made, "itemwise", False):
-        rows = embed(new.items, embedding, report=told, **uncentred(embedding))
+        rows = embed(new.items, embedding, progress=noted, **uncentred(embedding))
         if is_centred(embedding) and project.centre is not None:
             return project.graph, rows - project.centre
         return project.graph, rows
     # Fitted to all items, such as principal components: fitted again, to old and new together.
-    together = embed(_joined(old, new, embedding), embedding, cached=False, report=told)
+    together = embed(_joined(old, new, embedding), embedding, cached=False, progress=noted)
     X, X_new = together[: len(old)], together[len(old) :]
     made_by = project.graph.construction
     assert made_by is not None  # projects join neighbours themselves

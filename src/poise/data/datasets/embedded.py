@@ -6,10 +6,10 @@ import numpy as np
 
 from poise.data import folders
 from poise.data.datasets.dataset import Dataset
-from poise.data.datasets.files import Pair, steps, stored
-from poise.data.download import Report
+from poise.data.datasets.files import Pair, stored
 from poise.data.embeddings.registry import embed, embeddings
 from poise.errors import UnknownNameError
+from poise.progress import Progress, without_note
 
 
 def kept(file: str, make: Callable[[], Pair]) -> Pair:
@@ -49,7 +49,7 @@ def published(
     origin: tuple[str, str],
     *,
     shape: tuple[int, ...] | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
     file: str | None = None,
 ) -> Dataset:
     """The points themselves, or their embedding: from FILE_EMBEDDING.npz if there is one.
@@ -61,7 +61,7 @@ def published(
     embedding : "raw" for the points themselves
     origin : source and licence
     shape : of a point, if points are images
-    report : called with (done, total)
+    progress : called with (done, total)
     file : how the names of its files begin, if not with `name`
     """
     if embedding == "raw":
@@ -72,6 +72,6 @@ def published(
         X, y = points()
         # Colours show in the shape alone: a row of 3,072 numbers is no square image.
         images = X.reshape(len(X), *shape) if shape and len(shape) == 3 else X
-        pair = embed(images, embedding, report=steps(report)), y
+        pair = embed(images, embedding, progress=without_note(progress)), y
     X, y = pair
     return Dataset(name, X, y, y, *origin, None, f"embedded with {embedding}")

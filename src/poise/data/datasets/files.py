@@ -1,7 +1,6 @@
 """Points and clusters from .npz files: a folder of one's own first, then the cache."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -26,11 +25,6 @@ def stored(name: str) -> Pair | None:
         if folder is not None and (folder / f"{name}.npz").is_file():
             return read(folder / f"{name}.npz")
     return None
-
-
-def steps(report: Callable[[int, int], None] | None) -> Callable[[int, int, str], None] | None:
-    """What an embedding calls with (done, total, note), from what wants (done, total)."""
-    return None if report is None else lambda done, total, note: report(done, total)
 
 
 def read(path: Path) -> Pair:

@@ -13,9 +13,10 @@ from poise.data.datasets.dataset import Dataset
 from poise.data.datasets.embedded import kept, published
 from poise.data.datasets.files import Pair
 from poise.data.datasets.registry import datasets
-from poise.data.download import Report, fetch
+from poise.data.download import fetch
 from poise.errors import DataError
 from poise.extras import needed
+from poise.progress import Progress
 
 #: The binary version: unlike the one for Python, it is read without running anything in it.
 CIFAR = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
@@ -45,7 +46,7 @@ _member = re.compile(r"test/(?P<kind>[^/]+)/(?P<number>\d+)\.jpg")
 
 
 @datasets.register("cifar10")
-def cifar10(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def cifar10(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """The 10,000 test photos of CIFAR-10, 32 x 32 pixels in colour, ten kinds of things.
 
     Sorted by class. Fetching them means an archive of 170 MB, of which the test photos are kept.
@@ -55,10 +56,10 @@ def cifar10(embedding: str = "raw", report: Report | None = None) -> Dataset:
     def photos() -> Pair:
         if jpeg is not None:
             return read_jpeg(jpeg)
-        return kept("cifar10", lambda: _test_batch(report))
+        return kept("cifar10", lambda: _test_batch(progress))
 
     shape = (SIDE, SIDE, 3)
-    found = published("cifar10", photos, embedding, CIFAR_ORIGIN, shape=shape, report=report)
+    found = published("cifar10", photos, embedding, CIFAR_ORIGIN, shape=shape, progress=progress)
     if found.n_points != N_TEST:
         return found.noted(f"{found.n_points:,} of the {N_TEST:,} test photos")
     return found if jpeg is None else found.noted("made from JPEG copies")
@@ -116,10 +117,10 @@ def _own_archive() -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _test_batch(report: Report | None) -> Pair:
+def _test_batch(progress: Progress | None) -> Pair:
     """The original: for each photo its class, then red, green and blue, a byte each."""
     archive = folders.cache() / "downloads" / "cifar10" / "cifar-10-binary.tar.gz"
-    with tarfile.open(fetch(CIFAR, archive, CIFAR_MD5, report), "r:gz") as files:
+    with tarfile.open(fetch(CIFAR, archive, CIFAR_MD5, progress), "r:gz") as files:
         content = files.extractfile(CIFAR_TEST)
         if content is None:  # the checksum was right, so this is for the type checker alone
             raise DataError(f"{archive} holds no {CIFAR_TEST}: delete it")

@@ -15,8 +15,9 @@ from poise.data.datasets.dataset import Dataset
 from poise.data.datasets.embedded import kept, published
 from poise.data.datasets.files import Pair, stored
 from poise.data.datasets.registry import datasets
-from poise.data.download import Report, fetch, silent_retries
+from poise.data.download import fetch, silent_retries
 from poise.errors import DataError
+from poise.progress import Progress
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 MNIST_FILES = {
@@ -53,60 +54,69 @@ ORIGINS = {
 
 
 @datasets.register("mnist")
-def mnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def mnist(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """70,000 handwritten digits of 28 x 28 pixels, training images first."""
 
     def images() -> Pair:
-        return kept("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", report))
+        return kept("mnist", lambda: _idx(MNIST, MNIST_FILES, "mnist", progress))
 
-    return published("mnist", images, embedding, ORIGINS["mnist"], shape=(28, 28), report=report)
+    return published(
+        "mnist", images, embedding, ORIGINS["mnist"], shape=(28, 28), progress=progress
+    )
 
 
 @datasets.register("fashionmnist")
-def fashionmnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def fashionmnist(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """70,000 pictures of garments, 28 x 28 pixels, ten kinds."""
 
     def images() -> Pair:
-        return kept("fashionmnist", lambda: _idx(FASHION, FASHION_FILES, "fashionmnist", report))
+        return kept("fashionmnist", lambda: _idx(FASHION, FASHION_FILES, "fashionmnist", progress))
 
     return published(
-        "fashionmnist", images, embedding, ORIGINS["fashionmnist"], shape=(28, 28), report=report
+        "fashionmnist",
+        images,
+        embedding,
+        ORIGINS["fashionmnist"],
+        shape=(28, 28),
+        progress=progress,
     )
 
 
 @datasets.register("emnist")
-def emnist(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def emnist(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """Handwritten letters and digits, 28 x 28 pixels, 47 balanced classes."""
 
     def images() -> Pair:
         return kept("emnist", lambda: _openml("EMNIST_Balanced"))
 
-    found = published("emnist", images, embedding, ORIGINS["emnist"], shape=(28, 28), report=report)
+    found = published(
+        "emnist", images, embedding, ORIGINS["emnist"], shape=(28, 28), progress=progress
+    )
     if found.n_points == 131_600:
         return found
     return found.noted("a class-balanced part, not the official 131,600 points")
 
 
 @datasets.register("isolet")
-def isolet(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def isolet(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """7,797 spoken letters as 617 numbers each, 26 classes."""
 
     def numbers() -> Pair:
         X, y = kept("isolet", lambda: _openml("isolet"))
         return X.astype(np.float32), y - y.min()
 
-    return published("isolet", numbers, embedding, ORIGINS["isolet"], report=report)
+    return published("isolet", numbers, embedding, ORIGINS["isolet"], progress=progress)
 
 
 @datasets.register("emnist-bymerge")
-def emnist_bymerge(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def emnist_bymerge(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """EMNIST's ByMerge test split: 116,323 letters and digits, 47 classes of 415 to 6,400 points.
 
     The images come in NIST's one archive of all splits, 562 MB, of which the test split is kept.
     """
 
     def images() -> Pair:
-        return kept("emnist_bymerge_test", lambda: _emnist_split("bymerge-test", report))
+        return kept("emnist_bymerge_test", lambda: _emnist_split("bymerge-test", progress))
 
     return published(
         "emnist-bymerge",
@@ -114,29 +124,29 @@ def emnist_bymerge(embedding: str = "raw", report: Report | None = None) -> Data
         embedding,
         ORIGINS["emnist"],
         shape=(28, 28),
-        report=report,
+        progress=progress,
         file="emnist_bymerge_test",
     )
 
 
 @datasets.register("mnist-imb")
-def mnist_imb(seed: int = 0, embedding: str = "raw", report: Report | None = None) -> Dataset:
+def mnist_imb(seed: int = 0, embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """MNIST with clusters of the authors' different sizes, grouped modulo 3: 37,631 points."""
-    return _imbalanced(mnist, "mnist-imb", MNIST_IMB, seed, embedding, report)
+    return _imbalanced(mnist, "mnist-imb", MNIST_IMB, seed, embedding, progress)
 
 
 @datasets.register("fashionmnist-imb")
 def fashionmnist_imb(
-    seed: int = 0, embedding: str = "raw", report: Report | None = None
+    seed: int = 0, embedding: str = "raw", progress: Progress | None = None
 ) -> Dataset:
     """Fashion-MNIST with clusters of the authors' sizes, grouped modulo 3: 41,102 points."""
-    return _imbalanced(fashionmnist, "fashionmnist-imb", FASHION_IMB, seed, embedding, report)
+    return _imbalanced(fashionmnist, "fashionmnist-imb", FASHION_IMB, seed, embedding, progress)
 
 
 @datasets.register("emnist-vcd")
-def emnist_vcd(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def emnist_vcd(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """EMNIST in three classes of very different size: vowels, consonants, digits."""
-    whole = emnist(embedding, report)
+    whole = emnist(embedding, progress)
     kinds = np.where(whole.clusters < 10, 2, np.where(np.isin(whole.clusters, VOWELS), 0, 1))
     return whole.grouped("emnist-vcd", kinds.astype(np.int64))
 
@@ -147,7 +157,7 @@ def _imbalanced(
     sizes: tuple[int, ...],
     seed: int,
     embedding: str,
-    report: Report | None,
+    progress: Progress | None,
 ) -> Dataset:
     """A random choice of so many points of each cluster, unless a file holds the authors' own."""
     own = stored(f"{name.replace('-', '_')}_{embedding}")
@@ -155,7 +165,7 @@ def _imbalanced(
         X, y = own
         note = f"embedded with {embedding}, the authors' own points"
         return Dataset(name, X, y, y % 3, *ORIGINS[base.__name__], None, note)
-    whole = base(embedding, report=report)
+    whole = base(embedding, progress=progress)
     rng = np.random.default_rng(seed)
     chosen = []
     for cluster, size in enumerate(sizes):
@@ -170,21 +180,21 @@ def _imbalanced(
     return part.grouped(name, part.clusters % 3)
 
 
-def _idx(address: str, files: dict[str, str], name: str, report: Report | None) -> Pair:
+def _idx(address: str, files: dict[str, str], name: str, progress: Progress | None) -> Pair:
     """Images and labels of the four files that MNIST and its likes come in."""
     folder = folders.cache() / "downloads" / name
     arrays = []
     for file, md5 in files.items():
-        arrays.append(_read_idx(fetch(f"{address}/{file}", folder / file, md5, report)))
+        arrays.append(_read_idx(fetch(f"{address}/{file}", folder / file, md5, progress)))
     train, train_labels, test, test_labels = arrays
     X = np.concatenate([train, test])
     return X.reshape(len(X), -1), np.concatenate([train_labels, test_labels]).astype(np.int64)
 
 
-def _emnist_split(split: str, report: Report | None) -> Pair:
+def _emnist_split(split: str, progress: Progress | None) -> Pair:
     """Images and labels of one split of EMNIST."""
     archive = folders.cache() / "downloads" / "emnist" / "gzip.zip"
-    with ZipFile(fetch(EMNIST, archive, EMNIST_MD5, report)) as files:
+    with ZipFile(fetch(EMNIST, archive, EMNIST_MD5, progress)) as files:
         with files.open(f"gzip/emnist-{split}-images-idx3-ubyte.gz") as file:
             images = _read_idx(file)
         with files.open(f"gzip/emnist-{split}-labels-idx1-ubyte.gz") as file:

@@ -6,10 +6,9 @@ from inspect import signature
 from typing import Any
 
 from poise.data.datasets.dataset import Dataset
-from poise.data.datasets.files import steps
-from poise.data.download import Report
 from poise.data.embeddings.registry import embed, embeddings
 from poise.errors import InputError
+from poise.progress import Progress, without_note
 from poise.registry import Registry
 
 datasets: Registry[Dataset] = Registry("data set")
@@ -17,7 +16,7 @@ _modulo = re.compile(r"(?P<name>.+)-mod(?P<k>\d+)")
 
 
 def load_dataset(
-    name: str, *, embedding: str = "raw", report: Report | None = None, **options: Any
+    name: str, *, embedding: str = "raw", progress: Progress | None = None, **options: Any
 ) -> Dataset:
     """The data set called `name`.
 
@@ -33,7 +32,7 @@ def load_dataset(
         What to put in place of the points' own numbers: read from a file NAME_EMBEDDING.npz in the
         same folders if there is one, which may have any name, else one of ``poise.embeddings()``,
         computed once. Texts have no numbers of their own: "raw" is "tfidf" for them.
-    report : function, optional
+    progress : function, optional
         Called with (done, total) while something is downloaded, in bytes, or embedded, in steps.
     **options
         What the data set's own function takes, such as `seed` for the generated ones.
@@ -48,7 +47,7 @@ def load_dataset(
     grouping = _modulo.fullmatch(name) if name not in datasets else None
     if grouping:
         k = int(grouping["k"])
-        whole = load_dataset(grouping["name"], embedding=embedding, report=report, **options)
+        whole = load_dataset(grouping["name"], embedding=embedding, progress=progress, **options)
         if not 2 <= k <= whole.n_clusters:
             raise InputError(
                 f"{name}: {whole.n_clusters} clusters modulo {k} make no classes; "
@@ -58,7 +57,7 @@ def load_dataset(
     takes = signature(datasets.factory(name)).parameters
     if "embedding" not in takes:
         embeddings.factory(embedding)  # an unknown name costs no work
-    given = {"report": report, "embedding": embedding}
+    given = {"progress": progress, "embedding": embedding}
     try:
         found = datasets.make(name, **options, **{k: v for k, v in given.items() if k in takes})
     except TypeError:
@@ -67,6 +66,6 @@ def load_dataset(
         ) from None
     if embedding == "raw" or "embedding" in takes:
         return found
-    return replace(found, X=embed(found.X, embedding, report=steps(report)), shape=None).noted(
-        f"embedded with {embedding}"
-    )
+    return replace(
+        found, X=embed(found.X, embedding, progress=without_note(progress)), shape=None
+    ).noted(f"embedded with {embedding}")

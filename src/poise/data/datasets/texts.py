@@ -8,11 +8,11 @@ import numpy as np
 from poise.data import folders
 from poise.data.datasets.dataset import Dataset
 from poise.data.datasets.embedded import stored_embedding
-from poise.data.datasets.files import steps
 from poise.data.datasets.registry import datasets
-from poise.data.download import Report, fetch, silent_retries
+from poise.data.download import fetch, silent_retries
 from poise.data.embeddings.registry import embed
 from poise.errors import DataError, InputError
+from poise.progress import Progress, without_note
 
 #: A commit, so that the files stay as they are.
 BANKING = (
@@ -41,7 +41,7 @@ Table = tuple[Sequence[str], Sequence[str]]
 
 
 @datasets.register("banking77")
-def banking77(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def banking77(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """13,083 short questions to a bank, 77 intents, training questions first; tf-idf by default.
 
     Clusters are the intents in alphabetical order. White space around a question is left out.
@@ -55,11 +55,11 @@ def banking77(embedding: str = "raw", report: Report | None = None) -> Dataset:
             texts, intents = [], []
             for file, md5 in BANKING_FILES.items():
                 path = folders.cache() / "downloads" / "banking77" / file
-                part = _columns(fetch(f"{BANKING}/{file}", path, md5, report), "text", "category")
+                part = _columns(fetch(f"{BANKING}/{file}", path, md5, progress), "text", "category")
                 texts, intents = texts + part[0], intents + part[1]
         return [text.strip() for text in texts], intents
 
-    found = _embedded("banking77", questions, embedding, BANKING_ORIGIN, report)
+    found = _embedded("banking77", questions, embedding, BANKING_ORIGIN, progress)
     if found.n_points == N_QUESTIONS:
         return found
     if found.n_points == N_TEST_QUESTIONS:
@@ -68,7 +68,7 @@ def banking77(embedding: str = "raw", report: Report | None = None) -> Dataset:
 
 
 @datasets.register("20news")
-def twenty_news(embedding: str = "raw", report: Report | None = None) -> Dataset:
+def twenty_news(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """18,846 posts to 20 newsgroups, training posts first; tf-idf by default.
 
     Clusters are the newsgroups in alphabetical order. Posts are whole: headers, quotations and
@@ -79,7 +79,7 @@ def twenty_news(embedding: str = "raw", report: Report | None = None) -> Dataset
         own = _own("20news.parquet")
         return _fetched_news() if own is None else _columns(own, "text", "newsgroup")
 
-    found = _embedded("20news", posts, embedding, NEWS_ORIGIN, report)
+    found = _embedded("20news", posts, embedding, NEWS_ORIGIN, progress)
     found = found.noted("posts with headers, quotations and signatures")
     if found.n_points == N_POSTS:
         return found
@@ -91,7 +91,7 @@ def _embedded(
     table: Callable[[], Table],
     embedding: str,
     origin: tuple[str, str],
-    report: Report | None,
+    progress: Progress | None,
 ) -> Dataset:
     """Texts by an embedding: from NAME_EMBEDDING.npz if there is one, else computed once."""
     embedding = "tfidf" if embedding == "raw" else embedding
@@ -105,7 +105,7 @@ def _embedded(
             f"{name} holds texts, and {embedding} is for numbers: use tfidf or sentence"
         )
     texts, classes = table()
-    X = embed(texts, embedding, report=steps(report))
+    X = embed(texts, embedding, progress=without_note(progress))
     y = np.unique(np.asarray(classes), return_inverse=True)[1].astype(np.int64)
     return Dataset(name, X, y, y, *origin, None, note, tuple(texts))
 

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from poise.checks import whole_number
 from poise.data import folders
 from poise.data.embeddings.items import Images, Items, are_texts, as_images
-from poise.data.embeddings.registry import Report, embeddings
+from poise.data.embeddings.registry import embeddings
 from poise.errors import DataError, InputError
 from poise.extras import needed
+from poise.progress import NotedProgress
 
 #: What a model consists of besides its weights.
 SETTINGS = (
@@ -58,7 +59,7 @@ class _Encoder:
         return digest.hexdigest()
 
     def encode(
-        self, kind: str, name: str, items: Iterable[Any], n: int, report: Report | None
+        self, kind: str, name: str, items: Iterable[Any], n: int, progress: NotedProgress | None
     ) -> npt.NDArray[np.float32]:
         library = getattr(needed("fastembed", "encoders", f"the embedding {name}"), kind)
         encoder = self._load(library, name)
@@ -67,8 +68,8 @@ class _Encoder:
         for group in _groups(items, self.batch):
             parts.append(np.stack(list(encoder.embed(group, batch_size=self.batch))))
             done += len(group)
-            if report:
-                report(done, n, "")
+            if progress:
+                progress(done, n, "")
         return np.concatenate(parts).astype(np.float32)
 
     def _load(self, library: Any, name: str) -> Any:
@@ -113,12 +114,14 @@ class TextEncoder(_Encoder):
 
     model: str = "BAAI/bge-small-en-v1.5"
 
-    def __call__(self, items: Items, report: Report | None = None) -> npt.NDArray[np.float32]:
+    def __call__(
+        self, items: Items, progress: NotedProgress | None = None
+    ) -> npt.NDArray[np.float32]:
         if not are_texts(items):
             raise InputError("text-encoder is for texts: use image-encoder for images, or pca")
         # Half a character, as broken files have, is no text to the tokeniser.
         texts = (text.encode("utf-8", "replace").decode() for text in items)
-        return self.encode("TextEmbedding", "text-encoder", texts, len(items), report)
+        return self.encode("TextEmbedding", "text-encoder", texts, len(items), progress)
 
 
 @embeddings.register("image-encoder")
@@ -142,12 +145,14 @@ class ImageEncoder(_Encoder):
     height: int | None = None
     width: int | None = None
 
-    def __call__(self, items: Items, report: Report | None = None) -> npt.NDArray[np.float32]:
+    def __call__(
+        self, items: Items, progress: NotedProgress | None = None
+    ) -> npt.NDArray[np.float32]:
         if are_texts(items):
             raise InputError("image-encoder is for images: use text-encoder for texts")
         needed("fastembed", "encoders", "the embedding image-encoder")  # Pillow comes with it
         return self.encode(
-            "ImageEmbedding", "image-encoder", self._pictures(items), len(items), report
+            "ImageEmbedding", "image-encoder", self._pictures(items), len(items), progress
         )
 
     def _pictures(self, items: Items) -> Iterator[Any]:

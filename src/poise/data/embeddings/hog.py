@@ -8,9 +8,10 @@ import numpy.typing as npt
 from poise.checks import whole_number
 from poise.data.embeddings.items import Items, as_images
 from poise.data.embeddings.pca import PCA
-from poise.data.embeddings.registry import Report, embeddings
+from poise.data.embeddings.registry import embeddings
 from poise.errors import InputError
 from poise.extras import needed
+from poise.progress import NotedProgress
 
 #: Cells to a block: within a block the histograms are normalised together.
 BLOCK = 3
@@ -54,7 +55,9 @@ class HOG:
             if getattr(self, name) is not None:
                 whole_number(getattr(self, name), name, 1)
 
-    def __call__(self, items: Items, report: Report | None = None) -> npt.NDArray[np.float32]:
+    def __call__(
+        self, items: Items, progress: NotedProgress | None = None
+    ) -> npt.NDArray[np.float32]:
         feature = needed("skimage.feature", "image", "the embedding hog")
         images = as_images(items, "hog", self.height, self.width)
         high, wide = images.shape[1:3]
@@ -72,6 +75,6 @@ class HOG:
                 channel_axis=2 if image.ndim == 3 else None,
             )
             histograms.append(histogram.astype(np.float32))
-            if report and (i % 500 == 0 or i == len(images)):
-                report(i, len(images), "")
+            if progress and (i % 500 == 0 or i == len(images)):
+                progress(i, len(images), "")
         return PCA(self.dimensions)(np.stack(histograms))

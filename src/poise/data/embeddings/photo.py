@@ -22,11 +22,12 @@ from poise.data.embeddings.items import (
     named,
 )
 from poise.data.embeddings.kept import Kept
-from poise.data.embeddings.registry import Report, embeddings
+from poise.data.embeddings.registry import embeddings
 from poise.data.images import Pixels, UnreadableError, pillow, square, squared
 from poise.errors import DataError, InputError, PoiseError
 from poise.extras import needed
 from poise.machine import cores
+from poise.progress import NotedProgress
 
 #: Changes when what the network sees, or what is made of its output, does.
 FORMAT = 2
@@ -79,15 +80,15 @@ class Photo:
         return f"photo {FORMAT} {efficientnet.FORMAT} {way} {source.sha256}"
 
     def __call__(
-        self, items: Items, kept: Kept | None = None, report: Report | None = None
+        self, items: Items, kept: Kept | None = None, progress: NotedProgress | None = None
     ) -> Rows:
         rows = np.empty((len(items), self.dimensions), dtype=np.float32)
         done = 0
         for places, features in self.batches(items, kept):
             rows[places] = features
             done += len(places)
-            if report:
-                report(done, len(items), "")
+            if progress:
+                progress(done, len(items), "")
         return rows - rows.mean(axis=0) if self.centred else rows
 
     def batches(self, items: Items, kept: Kept | None = None) -> Iterator[Batch]:

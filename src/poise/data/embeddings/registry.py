@@ -15,14 +15,13 @@ from poise.data import folders
 from poise.data.embeddings.items import Images, Items, are_texts, content_hash
 from poise.data.embeddings.kept import Kept
 from poise.errors import InputError
+from poise.progress import NotedProgress
 from poise.registry import Registry
 
-#: Called with (steps done, steps in all, a few words such as the loss).
-Report = Callable[[int, int, str], None]
 #: ``items -> (n, d)`` float32, the same for the same items and parameters. It may also take
-#: `report`, and `checkpoint`, the path of a file in which to keep what a later call continues from.
-#: One that computes each item by itself says ``itemwise = True``, has `dimensions` and
-#: `fingerprint()`, and takes `kept`, in which it finds and keeps rows item by item.
+#: `progress`, and `checkpoint`, the path of a file with what a later call needs to continue. One
+#: that computes each item by itself says ``itemwise = True``, has `dimensions` and `fingerprint()`,
+#: and takes `kept`, in which it looks up and keeps rows item by item.
 Embedding = Callable[..., npt.NDArray[np.float32]]
 embeddings: Registry[Embedding] = Registry("embedding")
 #: In the place of a name: what suits the items.
@@ -34,7 +33,7 @@ def embed(
     name: str = "auto",
     *,
     cached: bool = True,
-    report: Report | None = None,
+    progress: NotedProgress | None = None,
     **parameters: Any,
 ) -> npt.NDArray[np.float32]:
     """Features of items, (n, d) float32: rows of numbers (images, flattened), texts, image files.
@@ -49,7 +48,7 @@ def embed(
     name : str
         See ``poise.embeddings()``; "auto" is what suits the items, as in the app.
     cached : bool
-    report : callable, optional
+    progress : callable, optional
         Called with (done, total, note) by embeddings that take long.
     **parameters
         Of the embedding, such as `dimensions`.
@@ -67,7 +66,7 @@ def embed(
 
         name = suited(items).name
     embedding = make(name, parameters)
-    offered: dict[str, Any] = {"report": report, "checkpoint": None, "kept": None}
+    offered: dict[str, Any] = {"progress": progress, "checkpoint": None, "kept": None}
     if not cached:
         return embedding(items, **_accepted(embedding, offered))
     if getattr(embedding, "itemwise", False):

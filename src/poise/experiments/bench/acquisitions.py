@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from poise.errors import PoiseError
 from poise.experiments.bench.data import load
 from poise.experiments.bench.memory import megabytes
 from poise.graph import Graph, knn_graph
+from poise.progress import Progress
 
 QUERIES = 5
 
@@ -42,7 +43,7 @@ class Cost:
         return asdict(self)
 
 
-def costs(names: tuple[str, ...], report: Callable[[int, int], None]) -> Iterator[Cost]:
+def costs(names: tuple[str, ...], progress: Progress) -> Iterator[Cost]:
     """Costs on mnist_vae (70,000 points, 20 neighbours) of the named acquisition functions."""
     X, y = load("mnist_vae")
     names = names or tuple(acquisitions)
@@ -59,7 +60,7 @@ def costs(names: tuple[str, ...], report: Callable[[int, int], None]) -> Iterato
                 reason = outcome.stderr.strip().splitlines()
                 raise PoiseError(f"measuring {name} failed: {reason[-1] if reason else 'killed'}")
             yield Cost(**json.loads(outcome.stdout))
-            report(done, len(names))
+            progress(done, len(names))
 
 
 def measure(name: str, folder: Path) -> Cost:

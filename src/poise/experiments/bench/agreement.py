@@ -1,6 +1,6 @@
 """The same scores as a dense solve and as graphlearning with tight tolerances."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from unittest.mock import patch
 
 import numpy as np
@@ -12,6 +12,7 @@ from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
 from poise.models.labels import Labels
 from poise.models.pwll import pwll
+from poise.progress import Progress
 
 GRAPHS = 40
 
@@ -34,7 +35,7 @@ def dense_pwll(graph: Graph, labels: Labels, tau: float, shift: float = 1e-5) ->
     return u
 
 
-def agreement(report: Callable[[int, int], None]) -> Iterator[Row]:
+def agreement(progress: Progress) -> Iterator[Row]:
     """Largest difference of the scores over random connected graphs, labels, tau, class counts."""
     gl = graphlearning()
     loose = gl.utils.conjgrad
@@ -62,7 +63,7 @@ def agreement(report: Callable[[int, int], None]) -> Iterator[Row]:
         with patch.object(gl.utils, "conjgrad", tight):
             model = gl.ssl.laplace(sparse.csr_matrix(graph.weights), reweighting="poisson", tau=tau)
             to_peer.append(np.abs(ours - model.fit(labels.nodes, labels.codes)).max())
-        report(done, GRAPHS)
+        progress(done, GRAPHS)
     count = len(to_dense)
     yield Row(f"max |u - dense| over {count} graphs", float(max(to_dense)), goal=1e-5, at_most=True)
     yield Row(

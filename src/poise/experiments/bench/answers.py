@@ -1,7 +1,7 @@
 """What an answer costs."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from poise.active.learner import Learner
 from poise.experiments.bench.data import load
 from poise.experiments.bench.row import Row
 from poise.graph import knn_graph
+from poise.progress import Progress
 
 
-def answers(report: Callable[[int, int], None]) -> Iterator[Row]:
+def answers(progress: Progress) -> Iterator[Row]:
     """Milliseconds that `tell` takes on an asked point of mnist_vae, 70,000 points, 10 classes."""
     X, digits = load("mnist_vae")
     graph = knn_graph(X, k=20)
@@ -28,7 +29,7 @@ def answers(report: Callable[[int, int], None]) -> Iterator[Row]:
         took.append(middle - before)
         waited.append(time.perf_counter() - middle)
         learner.release(learner.pending)
-        report(done, 10)
+        progress(done, 10)
     yield Row(
         "tell, 70,000 points, 10 classes: milliseconds",
         1e3 * float(np.median(took)),

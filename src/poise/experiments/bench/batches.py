@@ -1,6 +1,6 @@
 """Batches of 20 against one question at a time, at the same number of labels."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,13 +9,14 @@ from poise.active.simulate import simulate_many
 from poise.experiments.bench.data import load
 from poise.experiments.bench.row import Row
 from poise.graph import knn_graph
+from poise.progress import Progress
 
 SEEDS = (2, 3, 5, 6)
 QUERIES = 100
 BATCH = 20
 
 
-def batches(report: Callable[[int, int], None]) -> Iterator[Row]:
+def batches(progress: Progress) -> Iterator[Row]:
     """PWLL accuracy on mnist_imb_vae after 100 labels, and seconds per label."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
@@ -27,14 +28,14 @@ def batches(report: Callable[[int, int], None]) -> Iterator[Row]:
     }
     results = {}
     for done, (name, options) in enumerate(ways.items()):
-        report(done, len(ways))
+        progress(done, len(ways))
         traces = simulate_many(
             graph, codes, acquisition="norm", seeds=SEEDS, budget=QUERIES, **options
         )
         accuracy = float(np.mean([trace.accuracy[-1] for trace in traces]))
         seconds = float(np.sum(traces[0].seconds)) / QUERIES
         results[name] = accuracy, seconds
-    report(len(ways), len(ways))
+    progress(len(ways), len(ways))
     alone = results.pop("one at a time")
     for name, (accuracy, seconds) in results.items():
         yield Row(f"{name}: PWLL accuracy after {QUERIES} labels", accuracy, alone[0])

@@ -1,19 +1,20 @@
 """How tight the decay bound and the exploration certificate are on graphs of data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from poise.data.datasets import load_dataset
 from poise.experiments.bench.row import Row
 from poise.experiments.theory.certificate import COMPARED, tightness
+from poise.progress import Progress
 
 #: Data set, embedding and neighbours, as in the paper.
 SETS = (("blobs", "raw", 100), ("mnist-imb", "vae", 20), ("isolet", "raw", 5))
 
 
-def certificate(report: Callable[[int, int], None]) -> Iterator[Row]:
+def certificate(progress: Progress) -> Iterator[Row]:
     """One label in every second cluster; what the bound foresees of what is computed."""
     for done, (name, embedding, k) in enumerate(SETS):
-        report(done, len(SETS))
+        progress(done, len(SETS))
         found = tightness(load_dataset(name, embedding=embedding), k)
         one = found.certificate
         tried = f"of {len(one.taus)} values of tau"
@@ -25,4 +26,4 @@ def certificate(report: Callable[[int, int], None]) -> Iterator[Row]:
                 found.exponent(tau),
             )
         yield Row(f"{name}: largest certified error of a norm", float(one.error.max()))
-    report(len(SETS), len(SETS))
+    progress(len(SETS), len(SETS))

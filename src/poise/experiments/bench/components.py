@@ -1,7 +1,7 @@
 """A graph in ten pieces against a connected one of the same size."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,12 +10,13 @@ from poise.arrays import Ints
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
+from poise.progress import Progress
 
 POINTS = 10_000
 QUERIES = 20
 
 
-def components(report: Callable[[int, int], None]) -> Iterator[Row]:
+def components(progress: Progress) -> Iterator[Row]:
     """Seconds per query on ten separate clouds, relative to the same clouds brought together."""
     rng = np.random.default_rng(0)
     cloud = rng.normal(size=(POINTS, 10))
@@ -34,7 +35,7 @@ def components(report: Callable[[int, int], None]) -> Iterator[Row]:
             learner.tell(node, int(part[node]))
             _ = learner.predictions
             took.append(time.perf_counter() - before)
-            report(done, QUERIES)
+            progress(done, QUERIES)
         times[name] = float(np.median(took))
     yield Row(
         f"{apart.n_components} components against {together.n_components}: time per query, ratio",

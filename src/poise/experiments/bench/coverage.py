@@ -1,6 +1,6 @@
 """Whether asking for the smallest Poisson weight is asking for the smallest norm."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,26 +11,27 @@ from poise.data.datasets import load_dataset
 from poise.experiments.bench.data import load
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
+from poise.progress import Progress
 
 SEEDS = (2, 3, 5, 6)
 QUERIES = 100
 
 
-def coverage(report: Callable[[int, int], None]) -> Iterator[Row]:
+def coverage(progress: Progress) -> Iterator[Row]:
     """`coverage` and `norm` at tau = 1e-3: the same questions? the same accuracy?"""
     sets = {"mnist_imb_vae": _mnist_imb, "isolet": _isolet, "blobs": blobs}
     for done, (name, make) in enumerate(sets.items()):
         graph, codes = make()
-        report(3 * done, 9)
+        progress(3 * done, 9)
         yield Row(f"{name}: share of norm's questions that are coverage's too", _same(graph, codes))
-        report(3 * done + 1, 9)
+        progress(3 * done + 1, 9)
         curves = {}
         for acquisition in ("norm", "coverage"):
             traces = simulate_many(
                 graph, codes, acquisition=acquisition, seeds=SEEDS, budget=QUERIES
             )
             curves[acquisition] = np.mean([trace.accuracy for trace in traces], axis=0)
-        report(3 * done + 2, 9)
+        progress(3 * done + 2, 9)
         for count in (20, QUERIES):
             yield Row(
                 f"{name}: PWLL accuracy after {count} queries, coverage (and norm as peer)",
@@ -41,7 +42,7 @@ def coverage(report: Callable[[int, int], None]) -> Iterator[Row]:
             f"{name}: largest difference of the two curves",
             float(np.abs(curves["coverage"] - curves["norm"]).max()),
         )
-    report(9, 9)
+    progress(9, 9)
 
 
 def _same(graph: Graph, codes: Ints, queries: int = 50) -> float:

@@ -6,11 +6,12 @@ from poise.experiments.bench.agreement import agreement
 from poise.experiments.bench.answers import answers
 from poise.experiments.bench.components import components
 from poise.experiments.bench.parity import parity
-from poise.experiments.bench.row import Report, Row
+from poise.experiments.bench.row import Row
 from poise.experiments.bench.speed import speed
+from poise.progress import Progress
 
 #: Quick ones first.
-SECTIONS: dict[str, Callable[[Report], Iterator[Row]]] = {
+SECTIONS: dict[str, Callable[[Progress], Iterator[Row]]] = {
     "agreement": agreement,
     "answers": answers,
     "components": components,

@@ -18,13 +18,14 @@ from poise import Dataset, knn_graph
 from poise.active.schedules import Schedule
 from poise.arrays import Ints
 from poise.experiments.bench.peer import Peer
-from poise.experiments.bench.row import Report, Row
+from poise.experiments.bench.row import Row
 from poise.experiments.experiment import Experiment, Method
 from poise.experiments.paper import EXPERIMENTS, PAPER, POLICIES
 from poise.experiments.runner import Unit, work_on
 from poise.graph import Graph
 from poise.linalg.spectrum import smallest_eigenpairs
 from poise.models.components import laplacian
+from poise.progress import Progress
 
 QUESTIONS = 6
 THEIR_QUESTIONS = 3
@@ -39,7 +40,7 @@ THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def paper(report: Report) -> Iterator[Row]:
+def paper(progress: Progress) -> Iterator[Row]:
     """Seconds per question and trial of every method, then the hours of the whole experiment.
 
     Both in one thread: methods run in parallel processes, here as there.
@@ -61,7 +62,7 @@ def paper(report: Report) -> Iterator[Row]:
                 trials, budget = len(experiment.seeds), experiment.budget
                 ours_in_all += trials * (once + budget * ours)
                 theirs_in_all += trials * budget * theirs
-                report(number + 1, len(methods))
+                progress(number + 1, len(methods))
                 what = f"{method.title}: seconds per question and trial, {trials} in lockstep"
                 yield Row(what, ours, theirs, theirs / ours)
     finally:

@@ -1,6 +1,6 @@
 """Accuracy after 100 queries beside graphlearning's, from the same labels."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,12 +10,13 @@ from poise.experiments.bench.data import load
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
 from poise.graph import knn_graph
+from poise.progress import Progress
 
 QUERIES = 100
 SEEDS = (2, 3, 5, 6)
 
 
-def parity(report: Callable[[int, int], None]) -> Iterator[Row]:
+def parity(progress: Progress) -> Iterator[Row]:
     """PWLL accuracy on mnist_imb_vae after 100 queries, 4 trials, with and without decay of tau."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
@@ -37,7 +38,7 @@ def parity(report: Callable[[int, int], None]) -> Iterator[Row]:
             for _ in range(QUERIES):
                 peer.query()
                 done += 1
-                report(done, total)
+                progress(done, total)
             theirs.append(peer.accuracy())
         ours = float(np.mean([trace.accuracy[-1] for trace in traces]))
         yield Row(

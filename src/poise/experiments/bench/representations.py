@@ -17,9 +17,10 @@ from poise import Learner, embed, knn_graph, load_dataset
 from poise.arrays import Ints
 from poise.data.embeddings.choosing import suited
 from poise.data.embeddings.items import Items
-from poise.experiments.bench.row import Report, Row
+from poise.experiments.bench.row import Row
 from poise.models.combined import linear_probabilities
 from poise.models.labels import Labels
+from poise.progress import Progress
 
 #: Numbers of answers at which accuracy is measured.
 ANSWERS = (20, 50, 100)
@@ -87,11 +88,11 @@ SETS = {
 }
 
 
-def representations(report: Report, names: Sequence[str] = ()) -> Iterator[Row]:
+def representations(progress: Progress, names: Sequence[str] = ()) -> Iterator[Row]:
     """Accuracy on the rest at 20, 50 and 100 answers; on all of `SETS`, or on these."""
     chosen_sets = [SETS[name] for name in names or SETS]
     for done, one in enumerate(chosen_sets):
-        report(done, len(chosen_sets))
+        progress(done, len(chosen_sets))
         items, classes = one.load()
         X = embed(items)
         plain = embed(items, one.plain)
@@ -113,7 +114,7 @@ def representations(report: Report, names: Sequence[str] = ()) -> Iterator[Row]:
             what = f"{one.name}, {answers} answers, by {name}; random labels, logistic regression"
             yield Row(what, found, peer, goal=goal)
             yield Row(f"{one.name}, {answers} random labels, the same on {one.plain}", old)
-    report(len(chosen_sets), len(chosen_sets))
+    progress(len(chosen_sets), len(chosen_sets))
 
 
 def curve(X: npt.NDArray[Any], codes: Ints, seed: int) -> list[float]:

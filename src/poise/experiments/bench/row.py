@@ -1,11 +1,7 @@
 """One line of a benchmark's table."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
-
-#: Called with (done, total) as a benchmark goes on.
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Time per query, one learner and ten trials in lockstep, each query beside one of the peer's."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from poise.experiments.bench.data import load
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
 from poise.graph import knn_graph
+from poise.progress import Progress
 
 QUERIES = 30
 TRIALS = 10
 
 
-def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
+def speed(progress: Progress) -> Iterator[Row]:
     """Seconds per query on mnist_imb_vae: choose, answer, refit, predict in the same model."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
@@ -50,7 +51,7 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
             ours.append(middle - before)
             theirs.append(time.perf_counter() - middle)
             done += 1
-            report(done, total)
+            progress(done, total)
         name = acquisition if tau is None else f"{acquisition}, tau = {tau:g}"
         yield _row(f"one learner, {name}: seconds per query", ours, theirs, goal)
         yield Row(f"one learner, {name}: seconds before the first query", set_up)
@@ -64,7 +65,7 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
         before = time.perf_counter()
         peer.query()
         theirs.append(time.perf_counter() - before)
-        report(3 * QUERIES + query, total)
+        progress(3 * QUERIES + query, total)
         clock[0] = time.perf_counter()
 
     simulate_many(

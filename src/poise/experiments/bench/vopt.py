@@ -1,7 +1,7 @@
 """V-Opt and Sigma-Opt on all points beside the authors' route on 500 of them."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
+from poise.progress import Progress
 
 QUERIES = 100
 #: Candidates of the authors' route, and how many of its queries are timed: each takes a minute.
@@ -26,7 +27,7 @@ SMALL_QUERIES = 50
 SKETCHES = 3
 
 
-def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
+def speed(progress: Progress) -> Iterator[Row]:
     """Seconds per query on mnist_imb_vae, set-up included, and peak memory."""
     X, digits = load("mnist_imb_vae")
     graph = knn_graph(X, k=20)
@@ -39,7 +40,7 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
     ).ask()  # what is compiled at the first solve ever is not part of it
     total = 2 * QUERIES + PEER_QUERIES
     theirs = [_authors_query(graph, initial, rng)]
-    report(1, total)
+    progress(1, total)
     done, rows = 1, []
     for name in ("vopt", "sigmaopt"):
         reset_peak()
@@ -51,10 +52,10 @@ def speed(report: Callable[[int, int], None]) -> Iterator[Row]:
             node = int(learner.ask()[0])
             learner.tell(node, int(codes[node]))
             done += 1
-            report(done, total)
+            progress(done, total)
         rows.append((name, set_up, time.perf_counter() - before, megabytes("VmHWM")))
     theirs.append(_authors_query(graph, initial, rng))
-    report(total, total)
+    progress(total, total)
     peer = float(np.median(theirs))
     for name, set_up, seconds, peak in rows:
         mine = seconds / QUERIES
@@ -77,7 +78,7 @@ def _authors_query(graph: Graph, labelled: Ints, rng: np.random.Generator) -> fl
     return time.perf_counter() - before
 
 
-def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
+def quality(progress: Progress) -> Iterator[Row]:
     """How near the chosen point's exact score is to the best of all, by dense inversion."""
     X, digits = load("mnist_imb_vae")
     codes = digits % 3
@@ -106,7 +107,7 @@ def quality(report: Callable[[int, int], None]) -> Iterator[Row]:
                     learner.tell(node, int(codes[node]))
                     C -= np.outer(C[node], C[node]) / (answers.s2 + C[node, node])
                     done += 1
-                    report(done, total)
+                    progress(done, total)
             yield Row(
                 f"{name}, {model}: least share of the best exact score, {SMALL:,} points, "
                 f"{SKETCHES} sketches, {SMALL_QUERIES} queries each",

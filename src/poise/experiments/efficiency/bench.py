@@ -26,7 +26,7 @@ from poise.experiments.efficiency.run import in_processes
 from poise.experiments.efficiency.sets import POOLS, set_names
 from poise.experiments.efficiency.tables import Table
 from poise.experiments.efficiency.trials import BUDGETS
-from poise.experiments.runner import Begin
+from poise.progress import Begin, Progress, no_steps
 
 #: Sets and trials of a quick run, in which rivals take less than 20 minutes on two cores.
 QUICK_POOLS, QUICK_TRIALS = ("blobs", "digits", "banking77", "cifar10", "isolet"), 3
@@ -182,7 +182,7 @@ PARTS: dict[str, Part] = {
 }
 
 
-def run(plan: Plan, begin: Begin = lambda step: lambda done, total: None) -> None:
+def run(plan: Plan, begin: Begin = no_steps) -> None:
     """Do what is missing of a plan."""
     parts = [PARTS[name] for name in plan.parts]
     asked = questions.question_lines(plan.folder)
@@ -205,16 +205,16 @@ def run(plan: Plan, begin: Begin = lambda step: lambda done, total: None) -> Non
 
 
 def _do(
-    report: Callable[[int, int], None],
+    progress: Progress,
     work: Callable[[Any], list[Row]],
     units: Sequence[Any],
     lines: Lines,
     jobs: int,
 ) -> None:
-    report(0, len(units))
+    progress(0, len(units))
     for done, rows in enumerate(in_processes(work, units, jobs), start=1):
         lines.add(rows)
-        report(done, len(units))
+        progress(done, len(units))
 
 
 def tables(folder: Path, parts: Iterable[str], sets: Collection[str] | None = None) -> list[Table]:

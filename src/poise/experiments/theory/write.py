@@ -1,6 +1,6 @@
 """The page of the theory, and its figures as files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -8,13 +8,14 @@ from poise.experiments.page import facts, page
 from poise.experiments.theory import CHAPTERS
 from poise.experiments.theory.chapter import Chapter
 from poise.files import write_together
+from poise.progress import Progress, no_progress
 from poise.registry import known_name
 
 
 def write_theory(
     names: Sequence[str],
     folder: Path,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> dict[str, Chapter]:
     """Make the named parts, all without names; write ``index.html`` and the figures as SVG."""
     for name in names:

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, knn_graph
+from poise.progress import Progress, shifted
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import is_centred
-from poise.studio.source.preparing import Compared, Features, Report, embedded
+from poise.studio.source.preparing import Compared, Features, embedded
 
 #: Items with which questions begin; or as many as there are after so many seconds, but not fewer
 #: than `FEWEST`, which a graph should have.
@@ -53,7 +54,7 @@ def arriving(
     take: Take,
     total: int,
     compared: Compared,
-    report: Report,
+    progress: Progress,
     clock: Clock = time.monotonic,
 ) -> Iterator[Part]:
     """Growing parts of a source; none if all of it is there soon, and never all of it.
@@ -63,7 +64,7 @@ def arriving(
     take : m -> the catalogue of the first m items in the order of arrival
     total : how many there are
     compared : by which embedding, with how many neighbours, by which metric
-    report : called with (items that are in, total)
+    progress : called with (items that are in, total)
     """
     size = before = 0
     began = last = clock()
@@ -81,7 +82,7 @@ def arriving(
             more = embedded(
                 catalogue.only(new),
                 compared.embedding,
-                lambda done, _, old=old: report(old + done, total),  # type: ignore[misc]
+                shifted(progress, old, total),
             )
             rows = more if rows is None else np.concatenate([rows, more])
         known = catalogue
@@ -110,7 +111,7 @@ def joining(
     begun: Part,
     compared: Compared,
     uncentred: Callable[[Features], Features],
-    report: Report,
+    progress: Progress,
 ) -> Iterator[Part]:
     """Growing parts of what is new beside a project's items; never all of it.
 
@@ -121,7 +122,7 @@ def joining(
     begun : the items of the project
     compared : as they are
     uncentred : new rows -> as those of the project are compared
-    report : called with (items that are in, total)
+    progress : called with (items that are in, total)
     """
     known, features, graph, rows = begun.catalogue, begun.features, begun.graph, begun.rows
     old = size = begun.wanted
@@ -135,7 +136,7 @@ def joining(
         more = embedded(
             catalogue.only(range(there, len(catalogue))),
             compared.embedding,
-            lambda done, _, there=there: report(there + done, total),  # type: ignore[misc]
+            shifted(progress, there, total),
         )
         known, rows = catalogue, np.concatenate([rows, more])
         graph = graph.extend(uncentred(more))

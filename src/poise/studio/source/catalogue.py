@@ -35,13 +35,13 @@ from poise.data.vectors import (
     stack,
 )
 from poise.errors import DataError, InputError
+from poise.progress import Progress, no_progress, paced
 from poise.studio.log.events import LONGEST
 from poise.studio.source.reading import (
     Encode,
     File,
     Memory,
     Pixels,
-    Progress,
     Seen,
     UnreadableError,
     clean,
@@ -49,7 +49,6 @@ from poise.studio.source.reading import (
     find_images,
     load_file,
     located,
-    paced,
     read_images,
     shown_file,
     shown_numbers,
@@ -236,7 +235,7 @@ def read_catalogue(
     features: Path | None = None,
     feature_names: Path | None = None,
     remembered: Path | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = no_progress,
     seen: Seen = lambda content: None,
     names: Sequence[str] | None = None,
     encode: Encode | None = None,
@@ -296,7 +295,7 @@ def read_catalogue(
         X = np.asarray(read_items(source))
         found = _array(source_name(source), str(path.resolve()), X, progress)
     else:
-        data = load_dataset(source, report=progress)
+        data = load_dataset(source, progress=progress)
         if data.texts is not None:
             hashes = [content_id(text.encode("utf-8", "surrogatepass")) for text in data.texts]
             found = Catalogue(source, "text", _distinct(hashes), list(data.texts), source=source)
@@ -528,7 +527,7 @@ class _Table:
         """Its rows as items, but for those that hold nothing; or `some` of the images they name."""
         if name_images(self.contents, self.joined):
             return self._of_images(remembered, progress, seen, some, encode)
-        report = paced(progress, len(self.contents))
+        advance = paced(progress, len(self.contents))
         rows, hashes, refused = [], [], []
         for row, text in enumerate(self.contents):
             if isinstance(text, str) and text.strip():
@@ -536,7 +535,7 @@ class _Table:
                 hashes.append(content_id(text.encode("utf-8", "surrogatepass")))
             else:
                 refused.append((f"row {row + 1}", "it holds no text"))
-            report(row + 1)
+            advance(row + 1)
         if not rows:
             raise _nothing(f"the rows of {self.path}, column {self.column!r},", refused)
         sources = [f"row {row + 1}" for row in rows]
@@ -714,12 +713,12 @@ def _not_finite(X: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 def _of_rows(X: npt.NDArray[Any], progress: Progress) -> list[str]:
     n, width = len(X), X.nbytes // len(X)
     content = X.reshape(-1).view(np.uint8).data
-    report = paced(progress, n)
+    advance = paced(progress, n)
     found: list[str] = []
     for start in range(0, n, 10_000):
         stop = min(start + 10_000, n)
         found += [content_id(content[i * width : (i + 1) * width]) for i in range(start, stop)]
-        report(stop)
+        advance(stop)
     return found
 
 

@@ -6,7 +6,7 @@ they were made of.
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from poise.data.embeddings.items import Items, halved
 from poise.data.embeddings.registry import kept_rows, make, write_array
 from poise.errors import InputError
 from poise.graph.storage import write_graph
+from poise.progress import Begin, Progress, no_progress, shifted, without_note
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import centred, is_centred, uncentred
 from poise.studio.source.earlier import (
@@ -51,10 +52,6 @@ ASKED = "it was asked for"
 #: What ``project.toml`` calls the embedding where people gave vectors of their own.
 GIVEN = "given"
 
-#: Called with (done, total).
-Report = Callable[[int, int], None]
-#: Begins a step.
-Begin = Callable[[str], Report]
 Features = npt.NDArray[np.float32]
 
 
@@ -156,7 +153,7 @@ def prepare(
     if catalogue.column is not None:
         made["column"] = catalogue.column
 
-    report = begin("embedding")
+    progress = begin("embedding")
     changed = before.get("fingerprint") != made["fingerprint"]
     earlier = read_earlier(folder, before, name, k, metric) if changed else None
     features = given
@@ -167,21 +164,21 @@ def prepare(
         features = kept_features(folder / "features.npy", n, before.get("features"))
     if features is None:
         if earlier is not None and earlier.contents is not None:
-            features = _beside(earlier, catalogue, name, report, arrived)
+            features = _beside(earlier, catalogue, name, progress, arrived)
         else:
-            features = _embedded_rest(catalogue, name, report, arrived)
+            features = _embedded_rest(catalogue, name, progress, arrived)
             if is_centred(name):
                 features = centred(folder, features, keep=earlier is not None)
         before = {}
         if compared.is_itemwise:
             keep_contents(folder, catalogue.contents)
         keep_whole(folder / "features.npy", lambda file: write_array(file, features))
-    report(n, n)
+    progress(n, n)
     made["features"] = given_digest or digest(features)
     if not before:
         _write_about(folder, made)  # so that what comes next may be interrupted
 
-    report = begin("joining neighbours")
+    progress = begin("joining neighbours")
     graph = None
     if before.get("k") == k and before.get("metric", EUCLIDEAN) == metric:
         graph = kept_graph(folder / "graph.npz", features, before.get("graph"))
@@ -189,9 +186,9 @@ def prepare(
         graph = None if earlier is None else grown(earlier.graph, features)
         if graph is None:
             expect_graph(features, k, metric, expect)
-            graph = knn_graph(features, k=k, metric=metric, keep_neighbours=True, progress=report)
+            graph = knn_graph(features, k=k, metric=metric, keep_neighbours=True, progress=progress)
         _keep_graph(folder / "graph.npz", graph)
-    report(n, n)
+    progress(n, n)
     made["graph"] = graph.fingerprint
     if before != made:
         _write_about(folder, made)
@@ -265,7 +262,7 @@ def _beside(
     earlier: Earlier,
     catalogue: Catalogue,
     name: str,
-    report: Report,
+    progress: Progress,
     arrived: tuple[Catalogue, Features] | None,
 ) -> Features:
     """Features of all items: those that stayed keep theirs, and the new ones are compared so."""
@@ -275,7 +272,7 @@ def _beside(
     if new.size:
         done, n = len(place) - new.size, len(place)
         rows = _embedded_rest(
-            catalogue.only(new.tolist()), name, lambda some, _: report(done + some, n), arrived
+            catalogue.only(new.tolist()), name, shifted(progress, done, n), arrived
         )
         features[new] = earlier.uncentred(rows)
     return features
@@ -284,31 +281,29 @@ def _beside(
 def _embedded_rest(
     catalogue: Catalogue,
     name: str,
-    report: Report,
+    progress: Progress,
     arrived: tuple[Catalogue, Features] | None,
 ) -> Features:
     """Features of all items, those that are known already not computed again."""
     if arrived is None:
-        return embedded(catalogue, name, report)
+        return embedded(catalogue, name, progress)
     known, rows = arrived
     there = [known.index.get(item, -1) for item in catalogue.ids]
     features = rows[there]
     new = [i for i, place in enumerate(there) if place < 0]
     if new:
         done, n = len(there) - len(new), len(there)
-        features[new] = embedded(catalogue.only(new), name, lambda some, _: report(done + some, n))
+        features[new] = embedded(catalogue.only(new), name, shifted(progress, done, n))
     return features
 
 
-def embedded(
-    catalogue: Catalogue, name: str, report: Report = lambda done, total: None
-) -> Features:
+def embedded(catalogue: Catalogue, name: str, progress: Progress = no_progress) -> Features:
     """Features of the items of a catalogue, not centred."""
     return embed(
         embeddable(catalogue, name),
         name,
         cached=name not in QUICK,
-        report=lambda done, total, note: report(done, total),
+        progress=without_note(progress),
         **uncentred(name),
     )
 

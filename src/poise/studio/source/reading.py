@@ -5,7 +5,6 @@ import io
 import json
 import os
 import stat
-import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,7 @@ from poise.errors import DataError
 from poise.extras import needed
 from poise.files import write_whole
 from poise.machine import cores
+from poise.progress import Progress, paced
 
 #: Letters of a hash: enough that two of a million items never share them by chance.
 ID_LETTERS = 20
@@ -37,15 +37,12 @@ SIDE = 64
 SMALL = 64
 #: Images with longer sides, and nothing transparent, are taken for photographs: sent as JPEG.
 PHOTOGRAPH = 256
-#: Seconds between two reports.
-PACE = 0.05
 #: Changes when what is kept of an image does.
 FORMAT = "poise items 1"
 
 #: What reading a damaged file of NumPy's can raise.
 DAMAGED = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error)
 
-Progress = Callable[[int, int], None]
 #: Is given the bytes of every image file that is read, by any thread.
 Seen = Callable[[bytes], None]
 #: Embeds a few image files by their bytes, and says why each cannot be read, or nothing.
@@ -71,20 +68,6 @@ class File:
     changed: int
     hash: str
     id: str = ""
-
-
-def paced(progress: Progress, total: int) -> Callable[[int], None]:
-    """A report that may be called for every item: it passes on one in a while, and the last."""
-    last = float("-inf")
-
-    def report(done: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= PACE or done == total:
-            last = now
-            progress(done, total)
-
-    return report
 
 
 def clean(text: str) -> str:
@@ -281,13 +264,13 @@ def read_images(
     refused : names of the others, and why
     """
     needed("PIL.Image", "app", "reading images")
-    report = paced(progress, len(names))
+    advance = paced(progress, len(names))
     is_known = encode is not None or len(memory.pixels) == len(memory.files)
     found: list[File | str | None] = [
         memory.unchanged(root, name) if is_known else None for name in names
     ]
     if memory.files and tuple(found) == memory.files:
-        report(len(names))
+        advance(len(names))
         return list(memory.files), memory.pixels if encode is None else None, []
     pixels = np.empty((len(names) if encode is None else 0, SIDE, SIDE), dtype=np.uint8)
     unknown = []
@@ -323,7 +306,7 @@ def read_images(
         return read
 
     done = len(names) - len(unknown)
-    report(done)
+    advance(done)
     size, threads = (1, cores() + 1) if encode is None else (AT_ONCE, cores())
     with quiet, ThreadPoolExecutor(min(8, threads)) as pool:
         # In parts, so that a million files are no million tasks and an interruption ends it soon.
@@ -334,7 +317,7 @@ def read_images(
                 for i, outcome in zip(batch, outcomes, strict=True):
                     found[i] = outcome
                 done += len(batch)
-                report(done)
+                advance(done)
     files = [file for file in found if isinstance(file, File)]
     refused = [(names[i], why) for i, why in enumerate(found) if isinstance(why, str)]
     if encode is not None:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from poise.files import write_bytes
 from poise.graph.cost import Cost
 from poise.graph.storage import read_graph
 from poise.machine import available_memory, check_room, cores, gigabytes
+from poise.progress import Begin, Progress
 
 OURS = "poise.experiments.bench.scale.ours"
 THEIRS = "poise.experiments.bench.scale.theirs"
@@ -32,8 +33,6 @@ REAL_SHAPES = {"mnist": (70_000, 20), "emnist-bymerge": (116_323, 20)}
 ACQUISITIONS = ("norm", "auto")
 #: Questions after the first; fewer where they take longer than so many seconds in all.
 QUESTIONS, FEWEST, SECONDS = 10, 3, 240.0
-
-Begin = Callable[[str], Callable[[int, int], None]]
 
 
 @dataclass(frozen=True)
@@ -171,9 +170,7 @@ def _their_search(
     return found
 
 
-def _questions(
-    ours: Child, theirs: Child, plan: Plan, n: int, report: Callable[[int, int], None]
-) -> Figures:
+def _questions(ours: Child, theirs: Child, plan: Plan, n: int, progress: Progress) -> Figures:
     """The first question and further ones, of every side in turn."""
     steps: dict[str, list[Figures]] = {name: [] for name in plan.acquisitions}
     peers: list[Figures] = []
@@ -190,7 +187,7 @@ def _questions(
                 peers.append(theirs.do("question"))
             except PoiseError as error:  # it ran out of memory, say
                 peers, without = [], str(error)
-        report(number + 1, 1 + plan.questions)
+        progress(number + 1, 1 + plan.questions)
         if number >= FEWEST and time.monotonic() - began > SECONDS:
             break
     result: Figures = {"questions": {name: summary(found) for name, found in steps.items()}}
