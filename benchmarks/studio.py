@@ -31,7 +31,7 @@ from studio_page import GIVE_KEYS, UNSAVED, Person, Studio, browser, studio
 
 import poise
 from poise.studio.log.store import EventStore
-from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.reading import read_catalogue
 
 DIGITS = "1234567890"
 #: Keys for many classes: the digits, which classes get first, and what the page does not use.

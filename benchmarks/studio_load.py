@@ -28,7 +28,7 @@ import numpy as np
 from studio_page import Studio, studio
 
 import poise
-from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.reading import read_catalogue
 
 CLASSES = "0123456789"
 #: Goal for 95 of 100 waits, with 20 people who answer once in two seconds.

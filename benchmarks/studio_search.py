@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import poise
-from poise.data.sources import read_columns
+from poise.data.tables import read_columns
 from poise.studio.asking.likeness import by_distance, near_threshold
 from poise.studio.asking.search import TextIndex, folded
 

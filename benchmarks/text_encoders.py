@@ -30,7 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import poise
-from poise.data.sources import read_columns
+from poise.data.tables import read_columns
 
 BUDGETS = (20, 50, 100)
 N_TRIALS, N_DRAWS, N_POSTS, NEIGHBOURS = 3, 5, 6_000, 10

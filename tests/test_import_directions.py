@@ -36,14 +36,23 @@ ALLOWED: dict[str, set[str]] = {
     "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio", "distributed"},
     "__main__": {"cli"},
 }
-# The same between the rooms of the app. The files that stand beside the rooms join them: a project
-# is made of a source, a log and what is asked, and the web shows it.
-ROOMS: dict[str, set[str]] = {
-    "log": set(),
-    "source": {"log"},
-    "asking": {"log", "source"},
-    "": {"log", "source", "asking"},
-    "web": {"log", "source", "asking", ""},
+# The same for the rooms inside a layer; "" stands for the files beside the rooms. In the app these
+# files join the rooms: a project has a source, a log and questions, and the web shows it. In
+# `data` they find and read files, and know nothing of what becomes of the items.
+ROOMS: dict[str, dict[str, set[str]]] = {
+    "studio": {
+        "log": set(),
+        "source": {"log"},
+        "asking": {"log", "source"},
+        "": {"log", "source", "asking"},
+        "web": {"log", "source", "asking", ""},
+    },
+    "data": {
+        "": set(),
+        "embeddings": {""},
+        "datasets": {"", "embeddings"},
+        "sources": {"", "embeddings", "datasets"},  # items from all of these
+    },
 }
 
 
@@ -80,24 +89,26 @@ def violations(module: str, source: str) -> list[str]:
     ]
 
 
-def room(module: str) -> str | None:
-    """The room of a module of the app: ``poise.studio.log.store`` -> ``log``; none elsewhere."""
+def room(module: str) -> tuple[str, str] | None:
+    """Layer and room of a module: ``poise.studio.log.store`` -> ``studio``, ``log``."""
     parts = module.split(".")
-    if parts[:2] != ["poise", "studio"] or len(parts) < 3:
+    if parts[0] != "poise" or len(parts) < 3 or parts[1] not in ROOMS:
         return None
-    return parts[2] if parts[2] in ROOMS else ""
+    return parts[1], parts[2] if parts[2] in ROOMS[parts[1]] else ""
 
 
 def wrong_rooms(module: str, source: str) -> list[str]:
     """A sentence for each import of `source` that leads into a room it must not know."""
-    here = room(module)
-    if here is None:
+    home = room(module)
+    if home is None:
         return []
+    home_layer, here = home
+    allowed = ROOMS[home_layer][here]
     rooms = {name: room(name) for name in imported_modules(source)}
     return [
-        f"{module} imports {name}: studio/{here} may import only {', '.join(sorted(ROOMS[here]))}"
+        f"{module} imports {name}: {home_layer}/{here} may import only {sorted(allowed)}"
         for name, there in sorted(rooms.items())
-        if there is not None and there not in ROOMS[here] | {here}
+        if there and there[0] == home_layer and there[1] not in allowed | {here}
     ]
 
 
@@ -122,6 +133,8 @@ def test_imports_point_one_way(module: str, path: Path) -> None:
         ("poise.studio.source.catalogue", "from poise.studio.asking.question import Question"),
         ("poise.studio.asking.progress", "from poise.studio.project import Project"),
         ("poise.studio.project", "from poise.studio.web.server import make_app"),
+        ("poise.data.image_files", "from poise.data.embeddings.items import Images"),
+        ("poise.data.vectors", "from poise.data.sources import read_items"),
     ],
 )
 def test_the_checker_sees_the_wrong_room(module: str, source: str) -> None:

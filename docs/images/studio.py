@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from poise.data.datasets import load_dataset
-from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.reading import read_catalogue
 
 HERE = Path(__file__).parent
 DATA = "fashionmnist"

@@ -110,7 +110,7 @@ def test_what_is_left_out_is_named(tmp_path, run):
     code, out, err = run("predict", folder, tmp_path / "new.npy", "-o", tmp_path / "out.csv")
     assert code == 0
     assert "59 items" in out
-    assert err == "left out: 1 (row 4: it holds what is no finite number)\n"
+    assert err == "left out: 1 (row 4: it holds NaN or an infinite number)\n"
 
 
 def test_a_table_is_read_as_that_of_the_project(tmp_path, run):

@@ -11,9 +11,10 @@ import pytest
 
 from poise.data import images
 from poise.data.embeddings.items import Images
+from poise.data.image_cache import SIDE, ImageCache
+from poise.data.image_reading import read_images
 from poise.data.images import UnreadableError, decode, square
 from poise.errors import DataError
-from poise.studio.source import reading
 
 Image = pytest.importorskip("PIL.Image", reason="needs Pillow: install the extra image")
 
@@ -202,7 +203,7 @@ def test_any_cut_and_any_damage_is_an_image_or_a_reason():
 
 def test_a_large_image_is_read_alone(monkeypatch):
     """Four threads, and never two large images in memory."""
-    monkeypatch.setattr(images, "LARGE", 100)
+    monkeypatch.setattr(images, "LARGE_IMAGE_PIXELS", 100)
     inside, most = 0, 0
 
     def use(picture, side):
@@ -240,9 +241,9 @@ def test_the_app_and_embed_see_the_same_pixels(tmp_path):
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
-    _, pixels, refused = reading.read_images(
-        tmp_path, list(files), reading.Memory(), lambda done, total: None, lambda content: None
+    _, pixels, refused = read_images(
+        tmp_path, list(files), ImageCache(), lambda done, total: None, lambda content: None
     )
     assert refused == []
-    embedded = Images(tuple(tmp_path / name for name in files), size=reading.SIDE).array()
+    embedded = Images(tuple(tmp_path / name for name in files), size=SIDE).array()
     np.testing.assert_array_equal(pixels, embedded)

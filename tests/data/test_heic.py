@@ -12,12 +12,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from poise.data import other_pictures
+from poise.data import image_kinds
 from poise.data.images import UnreadableError, decode, size_of, square
+from poise.data.showing import shown_file
 from poise.data.sources import read_items
 from poise.errors import InputError
-from poise.studio.source.catalogue import read_catalogue
-from poise.studio.source.reading import shown_file
+from poise.studio.source.reading import read_catalogue
 
 Image = pytest.importorskip("PIL.Image", reason="needs Pillow: install the extra image")
 
@@ -25,14 +25,14 @@ PHOTO = Path(__file__).parents[1] / "fixtures" / "rotated.heic"
 CONTENT = PHOTO.read_bytes()
 
 needs_reader = pytest.mark.skipif(
-    not any(find_spec(name) for name in other_pictures.HEIF_PACKAGES),
+    not any(find_spec(name) for name in image_kinds.HEIF_PACKAGES),
     reason="needs pi-heif: install the extra heic",
 )
 
 
 @pytest.fixture
 def without_reader(monkeypatch):
-    monkeypatch.setattr(other_pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(image_kinds, "find_spec", lambda name: None)
 
 
 @pytest.fixture
@@ -106,15 +106,15 @@ class TestNotInstalled:
             read_catalogue(str(tmp_path))
 
 
-@pytest.mark.parametrize("name", other_pictures.HEIF_PACKAGES)
+@pytest.mark.parametrize("name", image_kinds.HEIF_PACKAGES)
 def test_either_package_serves(monkeypatch, name):
     """A stand-in that registers nothing: it is asked once the content is HEIC, and only then."""
     asked = []
     package = ModuleType(name)
     package.register_heif_opener = lambda: asked.append(name)
     monkeypatch.setitem(sys.modules, name, package)
-    monkeypatch.setattr(other_pictures, "find_spec", lambda one: one == name or None)
-    assert other_pictures.picture_endings()[-3:] == (".heic", ".heif", ".hif")
+    monkeypatch.setattr(image_kinds, "find_spec", lambda one: one == name or None)
+    assert image_kinds.picture_endings()[-3:] == (".heic", ".heif", ".hif")
     with pytest.raises(UnreadableError):
         picture(b"\0\0\0\x18ftypjp2 " + CONTENT[12:])
     assert not asked

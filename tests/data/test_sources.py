@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import poise
-from poise.data.datasets import files
+from poise.data import array_files
 from poise.data.embeddings import Images
 from poise.data.sources import read_items
 from poise.errors import DataError, InputError, MissingExtraError, UnknownNameError
@@ -40,10 +40,10 @@ class TestSources:
         path = tmp_path / "x.npz"
         np.savez_compressed(path, X=np.zeros((3_000, 1_000)))
         assert path.stat().st_size < 100_000
-        monkeypatch.setattr(files, "available_memory", lambda: 30_000_000)
+        monkeypatch.setattr(array_files, "available_memory", lambda: 30_000_000)
         with pytest.raises(DataError, match=r"unpacks to 0\.0 GB, and 0\.0 GB .* save .* \.npy"):
             read_items(str(path))
-        monkeypatch.setattr(files, "available_memory", lambda: None)
+        monkeypatch.setattr(array_files, "available_memory", lambda: None)
         assert read_items(str(path)).shape == (3_000, 1_000)
 
     def test_an_archive_that_promises_more_than_it_holds(self, tmp_path):

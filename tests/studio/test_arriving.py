@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from poise import Graph, knn_graph
+from poise.data import image_reading
 from poise.data import images as images_module
 from poise.data.embeddings import photo as photo_module
 from poise.data.embeddings.photo import Photo
@@ -20,10 +21,9 @@ from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening, Source
 from poise.studio.project import Project
 from poise.studio.source import arriving as module
-from poise.studio.source import reading as reading_module
 from poise.studio.source.arriving import arriving, shuffled
 from poise.studio.source.catalogue import Catalogue
-from poise.studio.source.preparing import Compared
+from poise.studio.source.comparing import Compared
 
 COMPARED = Compared("raw", "it was asked for", 5, "euclidean")
 X = np.random.default_rng(0).normal(size=(400, 4)).astype(np.float32)
@@ -36,9 +36,13 @@ def catalogue(places):
 @pytest.fixture
 def small(monkeypatch):
     """Few items are enough."""
-    for name, value in {"ENOUGH": 100, "FEWEST": 20, "STEP": 30, "SOON": 0.0}.items():
+    for name, value in {
+        "ENOUGH_ITEMS": 100,
+        "LEAST_ITEMS": 20,
+        "STEP_ITEMS": 30,
+        "SOON_SECONDS": 0.0,
+    }.items():
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(opening_module, "STEP", 30)
 
 
 class Clock:
@@ -70,13 +74,13 @@ def test_after_some_seconds_fewer_are_enough(small):
 
 
 def test_nothing_begins_early_if_the_rest_is_there_soon(small, monkeypatch):
-    monkeypatch.setattr(module, "SOON", 1e9)
+    monkeypatch.setattr(module, "SOON_SECONDS", 1e9)
     assert parts() == []
 
 
 def test_what_an_earlier_run_embedded_does_not_make_the_rest_seem_quick(small, monkeypatch):
     """After a kill: the first half costs no time, the others do."""
-    monkeypatch.setattr(module, "SOON", 10.0)
+    monkeypatch.setattr(module, "SOON_SECONDS", 10.0)
     now = [0.0]
 
     def slow_at_last(m):
@@ -254,7 +258,7 @@ def decoded(monkeypatch):
         counts[content] += 1
         return real(content, *given, **named)
 
-    for module_with_it in (reading_module, photo_module):
+    for module_with_it in (image_reading, photo_module):
         monkeypatch.setattr(module_with_it, "square", counted)
     return counts
 
@@ -338,7 +342,7 @@ def test_old_items_are_asked_about_before_new_ones_are_read(small, photos, tmp_p
 
 
 def name_id(before, project, name):
-    return next(i for i in before if project.catalogue.sources[project.catalogue.index[i]] == name)
+    return next(i for i in before if project.catalogue.sources[project.catalogue.nodes[i]] == name)
 
 
 def test_a_failure_after_questions_began_is_told_and_they_go_on(
@@ -409,13 +413,13 @@ def test_texts_that_are_new_in_a_table_join_the_old_ones(small, tmp_path, monkey
     ]
     rows = list(dict.fromkeys(rows))
     table.write_text("text\n" + "".join(f'"{text}"\n' for text in rows))
-    seen, real = [], opening_module.Opening._let_in
+    seen, real = [], opening_module.Opening._add
 
-    def let_in(self, source, catalogue, features, graph):
+    def add(self, source, catalogue, features, graph):
         seen.append(len(catalogue))
         return real(self, source, catalogue, features, graph)
 
-    monkeypatch.setattr(opening_module.Opening, "_let_in", let_in)
+    monkeypatch.setattr(opening_module.Opening, "_add", add)
     opening = opened(Source(str(table), folder))
     try:
         until(lambda: opening.ended)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from poise.data import other_pictures
+from poise.data import image_kinds, image_reading
 from poise.data.embeddings import Images
+from poise.data.image_cache import FORMAT, ImageCache
 from poise.errors import DataError, InputError
-from poise.studio.source import reading
-from poise.studio.source.catalogue import Catalogue, GoneError, read_catalogue, source_name
-from poise.studio.source.reading import Memory
+from poise.studio.source.catalogue import Catalogue, GoneError, source_name
+from poise.studio.source.reading import read_catalogue
 
 HOSTILE = "<img src=x onerror=alert(1)>.png"
 
@@ -183,7 +183,7 @@ class TestFolders:
         assert item["d.png"] == f"{item['again.png']}-2"
 
     def test_photographs_of_other_formats_are_named(self, photos, monkeypatch):
-        monkeypatch.setattr(other_pictures, "find_spec", lambda name: None)
+        monkeypatch.setattr(image_kinds, "find_spec", lambda name: None)
         before = len(read_catalogue(str(photos)))
         (photos / "cat" / "IMG_1.HEIC").write_bytes(b"photo")
         (photos / ".hidden.heic").write_bytes(b"photo")
@@ -279,18 +279,18 @@ class TestCopies:
         assert found.content(1) == ("text/plain; charset=utf-8", b"b")
 
 
-class TestMemory:
+class TestImageCache:
     @pytest.fixture
     def decoded(self, monkeypatch):
         """Bytes of the files that are decoded."""
         sizes = []
-        decode = reading.square
+        decode = image_reading.square
 
         def counted(content, *arguments):
             sizes.append(len(content))
             return decode(content, *arguments)
 
-        monkeypatch.setattr(reading, "square", counted)
+        monkeypatch.setattr(image_reading, "square", counted)
         return sizes
 
     @pytest.fixture
@@ -331,7 +331,7 @@ class TestMemory:
         foreign, short = io.BytesIO(), io.BytesIO()
         np.savez(foreign, X=np.zeros(3))
         pixels = np.zeros((1, 64, 64), dtype=np.uint8)
-        np.savez(short, format=np.array(reading.FORMAT), files=rows, pixels=pixels)
+        np.savez(short, format=np.array(FORMAT), files=rows, pixels=pixels)
         damages = [b"", b"nothing", content[:middle], flipped, foreign.getvalue(), short.getvalue()]
         for damage in damages:
             kept.write_bytes(damage)
@@ -339,12 +339,12 @@ class TestMemory:
             again = read_catalogue(str(photos), remembered=kept)
             assert len(decoded) == 5
             assert again.ids == whole.ids
-            assert len(Memory.recall(kept).files) == 5
+            assert len(ImageCache.load(kept).files) == 5
 
     def test_no_pickle_is_loaded(self, photos, tmp_path):
         kept = tmp_path / "items.npz"
         trap = np.array([_Trap()], dtype=object)
-        np.savez(kept, format=np.array(reading.FORMAT), files=trap, pixels=trap, allow_pickle=True)
+        np.savez(kept, format=np.array(FORMAT), files=trap, pixels=trap, allow_pickle=True)
         read_catalogue(str(photos), remembered=kept)
         assert not _Trap.sprung
 
@@ -548,7 +548,7 @@ class TestTables:
             (["a", "", "c"], "row 2 of .* has '' in the column 'id'"),
             (["a", "  ", "c"], "row 2"),
             (["a", "b", "two\nlines"], "row 3"),
-            (["a", "x" * 201, "c"], "row 2 .* 1 to 200 printable letters"),
+            (["a", "x" * 201, "c"], "row 2 .* 1 to 200 printable characters"),
             (["a", "b", "\ud800"], "row 3"),
             (["a", None, "c"], "row 2"),
         ],
@@ -653,7 +653,7 @@ class TestImageColumns:
             assert len(set(found.ids)) == 6
             assert found.ids[4:] == (f"{found.ids[0]}-2", f"{found.ids[1]}-2")
             assert found.pixels[:, 0, 0].tolist() == [20, 0, 10, 30, 20, 0]
-        assert len(Memory.recall(kept).files) == 4
+        assert len(ImageCache.load(kept).files) == 4
 
     def test_texts_that_mention_a_picture_are_texts(self, tmp_path):
         texts = ["see a.png", "nothing", "more\nlines.png", "b", "c"]

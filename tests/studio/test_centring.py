@@ -9,9 +9,11 @@ from poise.studio.opening import Opening, Source
 from poise.studio.predicting import _placed
 from poise.studio.source import arriving as arriving_module
 from poise.studio.source.arriving import arriving
-from poise.studio.source.catalogue import Catalogue, read_catalogue
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import FILE, centred, is_centred, read_centre
-from poise.studio.source.preparing import Compared, embedded, prepare
+from poise.studio.source.comparing import Compared
+from poise.studio.source.preparing import embedded, prepare
+from poise.studio.source.reading import read_catalogue
 
 RNG = np.random.default_rng(0)
 
@@ -77,7 +79,12 @@ def test_new_items_are_placed_as_the_old_ones_were(photos, tmp_path):
 
 def test_what_arrives_later_is_centred_as_the_first_part_was(monkeypatch):
     X = RNG.normal(5, 1, (100, 4)).astype(np.float32)
-    for name, value in {"ENOUGH": 20, "FEWEST": 20, "STEP": 20, "SOON": 0.0}.items():
+    for name, value in {
+        "ENOUGH_ITEMS": 20,
+        "LEAST_ITEMS": 20,
+        "STEP_ITEMS": 20,
+        "SOON_SECONDS": 0.0,
+    }.items():
         monkeypatch.setattr(arriving_module, name, value)
     monkeypatch.setattr(arriving_module, "is_centred", lambda name: True)
 

@@ -5,9 +5,9 @@ import pytest
 
 import poise
 from poise.studio.source import growing, preparing
-from poise.studio.source.catalogue import read_catalogue
 from poise.studio.source.growing import grown
 from poise.studio.source.preparing import prepare
+from poise.studio.source.reading import read_catalogue
 
 
 def features(n=80, seed=0):
@@ -88,5 +88,5 @@ def test_a_project_takes_in_new_files(tmp_path, monkeypatch):
 
 def test_most_must_stay(monkeypatch):
     X = features(60)
-    monkeypatch.setattr(growing, "STAYED", 0.0)
+    monkeypatch.setattr(growing, "LEAST_SHARE_STAYED", 0.0)
     assert grown(made(X), X[:20]) is not None

@@ -9,8 +9,8 @@ from PIL import Image
 from poise.errors import DataError, InputError
 from poise.studio.log.events import Event
 from poise.studio.opening import Opening, Source
-from poise.studio.source.catalogue import read_catalogue
 from poise.studio.source.preparing import prepare
+from poise.studio.source.reading import read_catalogue
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ import poise
 from poise.errors import DataError, InputError
 from poise.studio.opening import Opening, Source
 from poise.studio.source import preparing
-from poise.studio.source.catalogue import read_catalogue
-from poise.studio.source.preparing import read_about
+from poise.studio.source.project_files import read_about
+from poise.studio.source.reading import read_catalogue
 
 N, D = 30, 5
 

@@ -31,7 +31,7 @@ from PIL import Image
 import poise
 from poise.studio.log.store import StoreError
 from poise.studio.source import preparing
-from poise.studio.source.catalogue import read_catalogue
+from poise.studio.source.reading import read_catalogue
 
 DIGITS = ",".join("0123456789")
 GONE = (

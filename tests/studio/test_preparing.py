@@ -10,8 +10,10 @@ from poise.data.embeddings import Images
 from poise.data.sources import read_items
 from poise.errors import DataError, InputError, MemoryShortError, UnknownNameError
 from poise.studio.source import earlier, expecting, preparing
-from poise.studio.source.catalogue import Catalogue, read_catalogue
-from poise.studio.source.preparing import prepare, read_about
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.preparing import prepare
+from poise.studio.source.project_files import read_about, write_about
+from poise.studio.source.reading import read_catalogue
 
 FILES = ("features.npy", "graph.npz", "project.toml")
 
@@ -136,7 +138,7 @@ def test_a_graph_of_an_earlier_version_stays(tmp_path, work):
     before = poise.knn_graph(features, k=3)
     preparing._keep_graph(tmp_path / "graph.npz", before)
     about = read_about(tmp_path) | {"graph": before.fingerprint}
-    preparing._write_about(tmp_path, about)
+    write_about(tmp_path, about)
     without(tmp_path, "metric", "items")
     work.clear()
     for _ in range(2):
@@ -207,9 +209,7 @@ def test_an_interruption_leaves_nothing_that_misleads(tmp_path, monkeypatch, wor
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(
-            preparing, "_write_about" if step == "features.npy" else "_keep_graph", dies
-        )
+        patched.setattr(preparing, "write_about" if step == "features.npy" else "_keep_graph", dies)
         with pytest.raises(KeyboardInterrupt):
             prepared(vectors(seed=1), tmp_path)
     same(old, prepared(vectors(), tmp_path))

@@ -39,7 +39,7 @@ def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
     with progress_bar("Loading") as begin:
         from poise.files import write_bytes
         from poise.studio import exchange
-        from poise.studio.opening import borrowed
+        from poise.studio.borrowing import borrowed
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")

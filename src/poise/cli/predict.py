@@ -57,9 +57,9 @@ def predict(project: Path, source: str, output: Path, **options: Any) -> None:
     with progress_bar("Loading") as begin:
         from poise.files import write_bytes
         from poise.studio import exchange
-        from poise.studio.opening import borrowed
+        from poise.studio.borrowing import borrowed
         from poise.studio.predicting import FIELDS, predict_new, read_new
-        from poise.studio.source.preparing import read_about
+        from poise.studio.source.project_files import read_about
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")

@@ -11,41 +11,41 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from poise.data.other_pictures import HEIF_NEEDED, is_heif, read_heif
+from poise.data.image_kinds import HEIF_NEEDED, is_heif, read_heif
 from poise.errors import PoiseError
 from poise.extras import needed
 
-#: Bytes of an image file at most.
-LARGEST = 1 << 30
+#: Most bytes of an image file.
+MOST_FILE_BYTES = 1 << 30
 #: Images with more pixels are decoded one after another.
-LARGE = 25_000_000
-#: Pixels that are decoded at most: half a gigabyte in Pillow. A decoder in a thread cannot be
+LARGE_IMAGE_PIXELS = 25_000_000
+#: Most pixels that are decoded: half a gigabyte in Pillow. A decoder in a thread cannot be
 #: stopped, so what the header says is the only limit to the seconds that a file takes.
 MOST_PIXELS = 120_000_000
-#: Pixels of a JPEG file at most, if it can be decoded smaller than it is.
+#: Most pixels of a JPEG file that can be decoded smaller than it is.
 MOST_JPEG_PIXELS = 250_000_000
-#: Pixels times scans of a JPEG file at most: every scan visits every block, and a small file can
+#: Most pixels times scans of a JPEG file: every scan visits every block, and a small file can
 #: hold thousands of them.
 MOST_JPEG_VISITS = 2_000_000_000
-#: Formats that are read, by Pillow's names. It goes by a file's content, whatever the file is
-#: called, and would run Ghostscript for EPS. "JPEG" includes MPO.
+#: Formats that are read, by Pillow's names. Pillow goes by a file's content, whatever its name, and
+#: would run Ghostscript for EPS. "JPEG" includes MPO.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
-#: Whole numbers up to this would be black beside 255: they are stretched.
-DARK = 31
+#: Images of whole numbers up to this would look black beside 255: they are stretched.
+DARK_MAXIMUM = 31
 
 Pixels = npt.NDArray[np.uint8]
 T = TypeVar("T")
 
 
 class UnreadableError(PoiseError):
-    """Why a file is of no use, as the end of a sentence: "it is empty"."""
+    """Why a file cannot be used, as the end of a sentence: "it is empty"."""
 
 
 class _Quiet:
-    """Pillow says nothing while any thread is in here: of a bad file people are told otherwise.
+    """Silences Pillow's warnings while any thread is inside: poise reports bad files itself.
 
-    `warnings.catch_warnings` alone is not for threads: whoever leaves first would bring the
-    warnings back for all.
+    `warnings.catch_warnings` alone is not safe with threads: the first one to leave would restore
+    the warnings for all.
     """
 
     def __init__(self) -> None:
@@ -70,23 +70,23 @@ quiet = _Quiet()
 _alone = threading.Lock()
 
 
-def pillow(purpose: str = "reading images") -> Any:
+def pillow(purpose: str = "reading images", extra: str = "image") -> Any:
     """The module `PIL.Image`, or the one line that says how to install it."""
-    return needed("PIL.Image", "image", purpose)
+    return needed("PIL.Image", extra, purpose)
 
 
 def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T]) -> T:
-    """What `use` makes of an image: upright, its first frame, eight bits.
+    """Decode an image file and return what `use` makes of it: upright, its first frame, eight bits.
 
     Parameters
     ----------
     content : bytes
-        Of an image file.
+        The image file.
     draft : (str, int)
         A JPEG is decoded in this mode ("L" or "RGB"), and to no less than this many pixels a side
         where decoding it smaller is quicker.
     use : callable
-        Is given the Pillow image, in L, RGB or, if some of it may be transparent, RGBA, and the
+        Gets the Pillow image, in L, RGB or, if some of it may be transparent, RGBA, and the
         longest side of the image in the file. Large images are used one after another.
 
     Raises
@@ -122,19 +122,19 @@ def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T])
 def square(
     content: bytes, side: int, mode: str = "L", least: int | None = None, way: str = "BICUBIC"
 ) -> Pixels:
-    """An image in side x side pixels, its proportions given up; what is transparent is white.
+    """An image in side x side pixels, whatever its proportions; what is transparent is white.
 
     Parameters
     ----------
     content : bytes
-        Of an image file.
+        The image file.
     side : int
     mode : str
         "L", grey, or "RGB".
     least : int, optional
-        Pixels a side that a JPEG is decoded to at least; twice `side`.
+        A JPEG is decoded to at least this many pixels a side; default: twice `side`.
     way : str
-        Of resizing, as Pillow calls it.
+        Method of resizing, as Pillow calls it.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def square(
 
 
 def squared(picture: Any, side: int, mode: str, way: str = "BICUBIC") -> Pixels:
-    """The same, of a picture that is decoded."""
+    """The same for a picture that is decoded already."""
     resample = pillow().Resampling[way]
     if picture.mode == "RGBA":
         # Pillow weights colours by opacity when it resizes, so nothing invisible shines through.
@@ -208,7 +208,7 @@ def _checked(picture: Any, content: bytes, least: int) -> int:
 
 def _turn(picture: Any) -> AbstractContextManager[Any]:
     """Large images one after another: several at once need more memory than many machines have."""
-    return _alone if picture.width * picture.height > LARGE else nullcontext()
+    return _alone if picture.width * picture.height > LARGE_IMAGE_PIXELS else nullcontext()
 
 
 def _eight_bits(picture: Any) -> Any:
@@ -231,7 +231,7 @@ def stretched(values: npt.NDArray[Any]) -> Pixels:
     if values.dtype.kind in "ui" and values.size and values.min() >= 0:
         top = int(values.max())
         shift = next(bits for bits in (0, 4, 8, 16, 24, 32, 48, 56) if top >> bits <= 255)
-        if top > DARK:
+        if top > DARK_MAXIMUM:
             return np.ascontiguousarray(values >> shift).astype(np.uint8)
     numbers = values.astype(np.float64) / 2  # halves: the largest less the least stays finite
     good = np.isfinite(numbers)

@@ -1,42 +1,21 @@
 """Items from where people keep them: arrays, tables, folders of images, data sets by name."""
 
-import csv
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
+from poise.data.array_files import read_arrays
+from poise.data.columns import addresses_refused, is_address
 from poise.data.datasets import datasets, load_dataset
-from poise.data.datasets.files import read_arrays
 from poise.data.embeddings.items import Images, Items
-from poise.data.other_pictures import picture_endings
-from poise.data.tables import (
-    addresses_refused,
-    content_columns,
-    contents,
-    is_address,
-    label_column,
-    name_images,
-)
+from poise.data.image_files import find_images
+from poise.data.image_kinds import picture_endings
+from poise.data.item_tables import ItemTable
+from poise.data.tables import TABLES
 from poise.errors import DataError, InputError
-from poise.extras import needed
 
-#: What tables are told apart by.
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-TABLES = (*DELIMITERS, ".jsonl", ".parquet")
-#: Letters of a field at most: those of many books.
-LONGEST_FIELD = 100_000_000
 KINDS = ".npy, .npz, .csv, .tsv, .jsonl or .parquet"
-
-#: What pyarrow raises, or its bases.
-PARQUET_ERRORS = (OSError, ValueError, KeyError, NotImplementedError, OverflowError)
-
-#: The names of a table's columns -> those that are wanted.
-Choose = Callable[[Sequence[str]], Sequence[str]]
-Convert = Callable[[Any], Any]
 
 
 def read_items(
@@ -48,14 +27,14 @@ def read_items(
     ----------
     source : str
         A data set's name; a .npy file, or a .npz file with an array `X`; a .csv, .tsv, .jsonl or
-        .parquet file, of which `column` names the texts or the paths of images, relative to the
-        table; a folder of images.
+        .parquet file; a folder of images.
     column : str, optional
+        Column of a table that holds the texts, or the paths of images relative to the table.
         Several columns of texts, with commas between them, are joined. May be left out if the
         table has one column, or one with a common name such as "text".
     size : int, optional
-        Side of the square that images are brought to, where equal sizes are needed; 64, or 32 for
-        principal components of grey images, if it is not given.
+        Side of the square that images are resized to where equal sizes are needed; default: 64, or
+        32 for principal components of grey images.
     colour : bool
         Whether images keep their colours.
     """
@@ -88,19 +67,17 @@ def read_items(
 
 def _images(folder: Path, size: int | None, colour: bool) -> Images:
     """Every image in the folder and the folders in it, in the order of their paths."""
-    endings = picture_endings()
-    paths = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in endings
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.is_file()
-    )
+    found, _ = find_images(folder, allow_outside=True)
+    paths = tuple(path for path in (folder / name for name in found) if path.is_file())
     if not paths:
-        raise DataError(
-            f"{folder} holds no images: expected files that end in {', '.join(endings)}"
-        )
-    return Images(tuple(paths), size, colour)
+        raise no_images(folder)
+    return Images(paths, size, colour)
+
+
+def no_images(folder: Path) -> DataError:
+    """The error for a folder without images."""
+    endings = ", ".join(picture_endings())
+    return DataError(f"{folder} holds no images: expected files that end in {endings}")
 
 
 def _array(path: Path) -> npt.NDArray[Any]:
@@ -112,23 +89,16 @@ def _array(path: Path) -> npt.NDArray[Any]:
 
 def _rows(path: Path, column: str | None, size: int | None, colour: bool) -> list[str] | Images:
     """The texts, or the image files, that the rows of a table hold: every row has one."""
-    chosen: list[str] = []
-
-    def choose(names: Sequence[str]) -> list[str]:
-        chosen[:] = content_columns(path, column, names, [label_column(names)])
-        return chosen
-
-    values = contents(read_columns(path, choose), chosen)
-    name = ",".join(chosen)
-    for number, value in enumerate(values, start=1):
+    table = ItemTable(path, column)
+    for number, value in enumerate(table.contents, start=1):
         if not isinstance(value, str):
-            raise InputError(f"row {number} of {path} has no text in the column {name!r}")
-    if not name_images(values, chosen):
-        return values
+            raise InputError(f"row {number} of {path} has no text in the column {table.column!r}")
+    if not table.shows_images:
+        return table.contents
     paths = []
-    for number, value in enumerate(values, start=1):
+    for number, value in enumerate(table.contents, start=1):
         if is_address(value):
-            raise addresses_refused(path, name, value)
+            raise addresses_refused(path, table.column, value)
         paths.append(path.resolve().parent / value.strip())
         if not paths[-1].is_file():
             raise DataError(
@@ -136,126 +106,3 @@ def _rows(path: Path, column: str | None, size: int | None, colour: bool) -> lis
                 "to the table"
             )
     return Images(tuple(paths), size, colour)
-
-
-def read_columns(
-    path: Path, choose: Choose, convert: Mapping[str, Convert] | None = None
-) -> dict[str, list[Any]]:
-    """Some columns of a table, which is read once.
-
-    Parameters
-    ----------
-    path : Path
-        Of a .csv, .tsv, .jsonl or .parquet file.
-    choose : callable
-        Is given the names of the columns, and gives those that are wanted.
-    convert : dict, optional
-        Name -> what is made of each value of that column as it is read.
-
-    Returns
-    -------
-    dict
-        Name -> a value per row, None where a row has none. A row of a .csv or .tsv file with more
-        fields than the header has none at all: who knows where its fields belong.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or holds no rows.
-    """
-    kind = path.suffix.lower()
-    read = _parquet if kind == ".parquet" else _lines if kind == ".jsonl" else _fields
-    columns = read(path, choose, convert or {})
-    if not all(columns.values()):
-        raise DataError(f"{path} holds no rows")
-    return columns
-
-
-def _parquet(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
-    parquet = needed("pyarrow.parquet", "parquet", f"reading {path}")
-    try:
-        with parquet.ParquetFile(path) as file:
-            wanted = list(dict.fromkeys(choose(file.schema_arrow.names)))
-            table = file.read(columns=wanted)
-            columns = {name: table.column(name).to_pylist() for name in wanted}
-            return {
-                name: list(map(convert[name], column)) if name in convert else column
-                for name, column in columns.items()
-            }
-    except PARQUET_ERRORS as error:
-        if isinstance(error, InputError):
-            raise
-        raise unreadable_parquet(path) from None
-
-
-def unreadable_parquet(path: Path) -> DataError:
-    """What is said of a Parquet file that pyarrow cannot read."""
-    return DataError(
-        f"{path} cannot be read: it is damaged, is no Parquet file, or holds dates out of range"
-    )
-
-
-def _fields(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
-    """Of a file of fields with delimiters between them, the names first."""
-    before = csv.field_size_limit(LONGEST_FIELD)  # the module's own limit is a long article
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, delimiter=DELIMITERS[path.suffix.lower()])
-            names = next(filter(None, rows), None)
-            if names is None:
-                raise DataError(f"{path} holds no rows")
-            wanted = {name: names.index(name) for name in choose(names)}
-            columns: dict[str, list[Any]] = {name: [] for name in wanted}
-            for row in filter(None, rows):
-                overlong = len(row) > len(names) and any(row[len(names) :])
-                for name, place in wanted.items():
-                    there = place < len(row) and not overlong
-                    value = row[place] if there else None
-                    columns[name].append(convert[name](value) if name in convert else value)
-            return columns
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
-    finally:
-        csv.field_size_limit(before)
-
-
-def _lines(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
-    """Of a file of JSON objects, one a line; their names are those in the first of them."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            rows = _objects(path, file)
-            first = list(islice(rows, 1_000))
-            names = list(dict.fromkeys(str(name) for row in first for name in row))
-            if not names:
-                raise DataError(f"{path} holds no rows")
-            columns: dict[str, list[Any]] = {name: [] for name in choose(names)}
-            for row in chain(first, rows):
-                for name, column in columns.items():
-                    value = row.get(name)
-                    column.append(convert[name](value) if name in convert else value)
-            return columns
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise DataError(f"{path} cannot be read: {error}") from None
-
-
-def _objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        if line.strip():
-            row = parse_json(line)
-            if not isinstance(row, dict):
-                raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
-            yield row
-
-
-def parse_json(text: str | bytes) -> Any:
-    """What JSON says; a `ValueError` in words if it is none, whatever is wrong with it."""
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise
-    except RecursionError:
-        raise ValueError("its brackets are nested too deeply") from None
-    except ValueError:
-        raise ValueError("it holds a number of thousands of digits") from None

@@ -1,139 +1,138 @@
-"""What a table's columns hold: texts, several of them joined, or paths of images."""
+"""Tables in files, read by column: .csv, .tsv, .jsonl and .parquet."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from poise.errors import InputError
+from poise.data.text import parse_json
+from poise.errors import DataError, InputError
+from poise.extras import needed
 
-#: Endings of image files, and of those that need a package of their own (see `other_pictures`).
-PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
-HEIF = (".heic", ".heif", ".hif")
-#: Names of columns that hold the items, and of those that hold labels.
-CONTENT = ("text", "image", "path", "file", "filename", "content", "sentence", "review")
-LABELS = ("label", "class")
-#: Names of columns that hold images, and values of a column that tell whether it does.
-IMAGES = frozenset({"image", "path", "file", "filename"})
-LOOKED_AT = 50
-#: Letters of an address that an error shows.
-SHOWN = 80
+#: What separates fields, by the ending of the file.
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+TABLES = (*DELIMITERS, ".jsonl", ".parquet")
+#: Most characters of a field: those of many books.
+MOST_CHARACTERS = 100_000_000
+#: Rows of a .jsonl file whose names are the columns.
+NAMING_ROWS = 1_000
+#: What pyarrow raises, or its bases.
+PARQUET_ERRORS = (OSError, ValueError, KeyError, NotImplementedError, OverflowError)
 
-
-def no_column(path: Path, column: str, names: Sequence[str]) -> InputError:
-    """A column that is not there: the nearest name, and all."""
-    lower = {name.lower(): name for name in reversed(names)}
-    near = [lower[name] for name in get_close_matches(column.lower(), lower, 1)]
-    there = ", ".join(names)
-    hint = f"did you mean {near[0]!r}? There are {there}" if near else f"there are {there}"
-    return InputError(f"{path} has no column {column!r}: {hint}")
+#: The names of a table's columns -> those that are wanted.
+Choose = Callable[[Sequence[str]], Sequence[str]]
+Convert = Callable[[Any], Any]
 
 
-def label_column(names: Iterable[str]) -> str | None:
-    """The column that holds labels by its name, if there is one."""
-    known = list(names)
-    return next((name for label in LABELS for name in known if name.lower() == label), None)
-
-
-def content_columns(
-    path: Path, given: str | None, names: Sequence[str], others: Iterable[str | None] = ()
-) -> list[str]:
-    """The columns that hold the items: those given, or the one that can be told from its name.
+def read_columns(
+    path: Path, choose: Choose, convert: Mapping[str, Convert] | None = None
+) -> dict[str, list[Any]]:
+    """Some columns of a table; the file is read once.
 
     Parameters
     ----------
     path : Path
-        Of the table, for errors.
-    given : str, optional
-        A column, or several with commas between them.
-    names : sequence of str
-        Of all columns.
-    others : iterable of str
-        Columns that hold something else, such as labels.
+        Of a .csv, .tsv, .jsonl or .parquet file.
+    choose : callable
+        Takes the names of all columns and returns those that are wanted.
+    convert : dict, optional
+        Name -> function that converts each value of that column as it is read.
+
+    Returns
+    -------
+    dict
+        Name -> a value per row, None where a row has none. A row of a .csv or .tsv file with more
+        fields than the header has no values at all, because nobody knows where its fields belong.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or holds no rows.
     """
-    if given is not None:
-        return _several(path, given, names)
-    taken = set(others)
-    free = [name for name in names if name not in taken] if len(names) > 1 else list(names)
-    usual = [name for name in free if name.lower() in CONTENT]
-    if len(free) != 1 and len(usual) != 1:
-        raise InputError(
-            f"{path} has the columns {', '.join(names)}: say which holds the texts, or the paths "
-            "of images, --column NAME"
-        )
-    return free if len(free) == 1 else usual
+    kind = path.suffix.lower()
+    read = _parquet if kind == ".parquet" else _lines if kind == ".jsonl" else _fields
+    columns = read(path, choose, convert or {})
+    if not all(columns.values()):
+        raise DataError(f"{path} holds no rows")
+    return columns
 
 
-def _several(path: Path, given: str, names: Sequence[str]) -> list[str]:
-    """Names of columns with commas between them; a name may have commas itself."""
-    found: list[str] = []
-    parts = given.split(",")
-    while parts:
-        for length in range(len(parts), 0, -1):
-            together = ",".join(parts[:length])
-            name = together if together in names else together.strip()
-            if name in names:
-                break
-        else:
-            raise no_column(path, parts[0].strip() if found or len(parts) > 1 else given, names)
-        found.append(name)
-        parts = parts[length:]
-    return list(dict.fromkeys(found))
+def _parquet(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
+    with open_parquet(path) as file:
+        wanted = list(dict.fromkeys(choose(file.schema_arrow.names)))
+        table = file.read(columns=wanted)
+        columns = {name: table.column(name).to_pylist() for name in wanted}
+        return {
+            name: list(map(convert[name], column)) if name in convert else column
+            for name, column in columns.items()
+        }
 
 
-def contents(columns: Mapping[str, list[Any]], names: Sequence[str]) -> list[Any]:
-    """What each row holds in these columns; several are joined, with an empty line between them."""
-    if len(names) == 1:
-        return columns[names[0]]
-    return [_joined(fields) for fields in zip(*(columns[name] for name in names), strict=True)]
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """An open Parquet file; what pyarrow cannot read of it is a `DataError`."""
+    parquet = needed("pyarrow.parquet", "parquet", f"reading {path}")
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except PARQUET_ERRORS as error:
+        if isinstance(error, InputError):
+            raise
+        raise DataError(
+            f"{path} cannot be read: it is damaged, is no Parquet file, or holds dates out of range"
+        ) from None
 
 
-def _joined(fields: Iterable[object]) -> str:
-    texts = (plain(one) for one in fields if isinstance(one, str | int | float))
-    return "\n\n".join(text for text in texts if text.strip())
+def _fields(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
+    """Columns of a file with delimiters between its fields and the names in the first row."""
+    before = csv.field_size_limit(MOST_CHARACTERS)  # the module's own limit is a long article
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, delimiter=DELIMITERS[path.suffix.lower()])
+            names = next(filter(None, rows), None)
+            if names is None:
+                raise DataError(f"{path} holds no rows")
+            wanted = {name: names.index(name) for name in choose(names)}
+            columns: dict[str, list[Any]] = {name: [] for name in wanted}
+            for row in filter(None, rows):
+                overlong = len(row) > len(names) and any(row[len(names) :])
+                for name, position in wanted.items():
+                    value = row[position] if position < len(row) and not overlong else None
+                    columns[name].append(convert[name](value) if name in convert else value)
+            return columns
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    finally:
+        csv.field_size_limit(before)
 
 
-def plain(value: object) -> str:
-    """A field as text; empty if it holds nothing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # whole numbers beside empty fields are read as 1.0
-    return str(value)
+def _lines(path: Path, choose: Choose, convert: Mapping[str, Convert]) -> dict[str, list[Any]]:
+    """Columns of a file of JSON objects, one per line; the first of them name the columns."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            rows = _objects(path, file)
+            first = list(islice(rows, NAMING_ROWS))
+            names = list(dict.fromkeys(str(name) for row in first for name in row))
+            if not names:
+                raise DataError(f"{path} holds no rows")
+            columns: dict[str, list[Any]] = {name: [] for name in choose(names)}
+            for row in chain(first, rows):
+                for name, column in columns.items():
+                    value = row.get(name)
+                    column.append(convert[name](value) if name in convert else value)
+            return columns
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise DataError(f"{path} cannot be read: {error}") from None
 
 
-# Images -------------------------------------------------------------------------------------------
-
-
-def name_images(values: Iterable[Any], columns: Sequence[str]) -> bool:
-    """Whether the rows of some columns hold paths of images rather than texts."""
-    if len(columns) > 1:
-        return False
-    texts = (text.strip() for text in values if isinstance(text, str))
-    some = [text for text, _ in zip(filter(None, texts), range(LOOKED_AT), strict=False)]
-    said = columns[0].lower() in IMAGES
-    named = [text for text in some if _names_image(text, said)]
-    return bool(named) and 2 * len(named) >= len(some)
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is an address in the network."""
-    return text.lower().startswith(("http://", "https://"))
-
-
-def addresses_refused(path: Path, column: str, example: str) -> InputError:
-    """A column that holds addresses of images: nothing is fetched."""
-    shown = example.encode("utf-8", "replace").decode()[:SHOWN]
-    return InputError(
-        f"the column {column!r} of {path} holds addresses such as {shown}, and poise fetches "
-        "nothing from the network: download the images, and give their paths relative to the table"
-    )
-
-
-def _names_image(text: str, said: bool) -> bool:
-    """Whether a field names an image: by its ending; an address in a column that is `said` to."""
-    if len(text.split()) > 1 and (is_address(text) or "\n" in text):
-        return False
-    ending = text.split("?")[0].split("#")[0] if is_address(text) else text
-    return ending.lower().endswith((*PICTURES, *HEIF)) or (said and is_address(text))
+def _objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if line.strip():
+            row = parse_json(line)
+            if not isinstance(row, dict):
+                raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
+            yield row

@@ -1,4 +1,4 @@
-"""Vectors that people have already: a column of a table, or an array in a file."""
+"""Vectors that people bring themselves: a column of a table, or an array in a file."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from poise.data.datasets.files import read_arrays
-from poise.data.sources import PARQUET_ERRORS, parse_json, unreadable_parquet
-from poise.data.tables import HEIF, PICTURES, no_column
+from poise.data.array_files import read_arrays
+from poise.data.columns import no_column
+from poise.data.image_kinds import HEIF, PICTURES
+from poise.data.tables import open_parquet
+from poise.data.text import parse_json
 from poise.errors import DataError, InputError
 from poise.extras import needed
 
 #: Largest magnitude allowed: sums of squares of such values are finite in single precision.
-LARGEST = 1e18
-#: Rows that are looked at together: a mask of everything would be large.
-ROWS = 65_536
+LARGEST_VALUE = 1e18
+#: Rows that are checked at a time: a mask of everything would be large.
+BATCH_ROWS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Vectors:
 
     Attributes
     ----------
-    values : (n, d); the rows in `lacking` mean nothing
+    values : (n, d); rows in `lacking` are meaningless
     origin : what messages call them
     lacking : row -> why it has no vector, as the end of a sentence
     """
@@ -41,18 +43,18 @@ class Vectors:
 
     def unusable(self) -> dict[int, str]:
         """Row -> why its vector cannot be compared with others."""
-        found: dict[int, str] = {}
-        for start in range(0, len(self), ROWS):
-            part = self.values[start : start + ROWS]
+        reasons: dict[int, str] = {}
+        for start in range(0, len(self), BATCH_ROWS):
+            part = self.values[start : start + BATCH_ROWS]
             small = np.isfinite(part)
             if part.dtype.itemsize > 2:  # half precision ends at 65,504
-                small &= np.abs(part) <= LARGEST
+                small &= np.abs(part) <= LARGEST_VALUE
             finite = small.all(axis=1)
             for row in np.flatnonzero(~finite).tolist():
-                found[start + row] = "its vector holds NaN, infinity or a number beyond 1e18"
+                reasons[start + row] = "its vector holds NaN, infinity or a number beyond 1e18"
             for row in np.flatnonzero(finite & ~part.any(axis=1)).tolist():
-                found[start + row] = "its vector is all zeros"
-        return found | self.lacking
+                reasons[start + row] = "its vector is all zeros"
+        return reasons | self.lacking
 
 
 def read_array(path: Path) -> Vectors:
@@ -70,7 +72,7 @@ def read_array(path: Path) -> Vectors:
 
 
 def read_names(path: Path) -> list[str]:
-    """The first column of a .csv file: names of images. A first line that is none is a header."""
+    """Names of images from the first column of a .csv file, which may have a header."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = [row[0].strip() for row in csv.reader(file) if row and row[0].strip()]
@@ -87,9 +89,9 @@ def read_names(path: Path) -> list[str]:
 
 
 def parse_vector(value: Any) -> npt.NDArray[np.float32] | str | None:
-    """A field as a vector: a list, or one written as JSON. None if empty, else text if it is none.
+    """A field, a list or JSON, as a vector; None if it is empty, its text if it is no vector.
 
-    Parsed as it is read: numbers in Python's lists take eight times the room.
+    Called while the table is read: numbers in Python's lists take eight times the memory.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -101,7 +103,7 @@ def parse_vector(value: Any) -> npt.NDArray[np.float32] | str | None:
             return text[:40]
     if value is None or value == []:
         return None
-    numbers = isinstance(value, list) and all(type(one) in (int, float) for one in value)
+    numbers = isinstance(value, list) and all(type(number) in (int, float) for number in value)
     if not numbers:
         return str(value)[:40]
     with np.errstate(over="ignore"):  # infinite, and refused as such
@@ -114,70 +116,64 @@ def parse_vector(value: Any) -> npt.NDArray[np.float32] | str | None:
 def stack(
     parsed: Sequence[npt.NDArray[np.float32] | str | None], path: Path, column: str
 ) -> Vectors:
-    """What `parse_vector` made of a column, as one array."""
+    """A column of values from `parse_vector` as one array."""
     origin = f"the column {column!r} of {path}"
-    for row, one in enumerate(parsed):
-        if isinstance(one, str):
+    for row, vector in enumerate(parsed):
+        if isinstance(vector, str):
             raise InputError(
-                f"row {row + 1} of {path} has {one!r} in the column {column!r}: expected a list of "
-                "numbers such as [0.1, 0.2]"
+                f"row {row + 1} of {path} has {vector!r} in the column {column!r}: expected a list "
+                "of numbers such as [0.1, 0.2]"
             )
-    vectors = {row: one for row, one in enumerate(parsed) if isinstance(one, np.ndarray)}
-    width = _width(origin, {row: len(one) for row, one in vectors.items()})
+    vectors = {row: vector for row, vector in enumerate(parsed) if isinstance(vector, np.ndarray)}
+    width = _width(origin, {row: len(vector) for row, vector in vectors.items()})
     values = np.zeros((len(parsed), width), dtype=np.float32)
-    for row, one in vectors.items():
-        values[row] = one
+    for row, vector in vectors.items():
+        values[row] = vector
     return Vectors(values, origin, _missing(set(range(len(parsed))) - vectors.keys()))
 
 
 def read_parquet_vectors(path: Path, column: str) -> Vectors:
-    """A column of lists, of fixed size or not; without a copy if it is in one piece and whole."""
-    parquet = needed("pyarrow.parquet", "parquet", f"reading {path}")
+    """A column of lists, of fixed size or not; not copied if it is in one piece and complete."""
     origin = f"the column {column!r} of {path}"
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            if column not in names:
-                raise no_column(path, column, names)
-            n = file.metadata.num_rows
-            groups = (
-                file.read_row_group(group, columns=[column]).column(0).chunks
-                for group in range(file.num_row_groups)
-            )
-            return _filled(n, (chunk for group in groups for chunk in group), origin)
-    except PARQUET_ERRORS as error:
-        if isinstance(error, InputError):
-            raise
-        raise unreadable_parquet(path) from None
+    with open_parquet(path) as file:
+        names = file.schema_arrow.names
+        if column not in names:
+            raise no_column(path, column, names)
+        n = file.metadata.num_rows
+        groups = (
+            file.read_row_group(group, columns=[column]).column(0).chunks
+            for group in range(file.num_row_groups)
+        )
+        return _filled(n, (chunk for group in groups for chunk in group), origin)
 
 
 def _filled(n: int, chunks: Iterable[Any], origin: str) -> Vectors:
-    """Pieces of a column one after another, so that only one of them is held twice."""
+    """Copy the chunks of a column one at a time, so that only one of them is in memory twice."""
     values: npt.NDArray[Any] | None = None
     lengths: dict[int, int] = {}
     start = 0
     for chunk in chunks:
         chunk = getattr(chunk, "storage", chunk)  # of a tensor, the list that it is made of
-        numbers, long = _numbers(chunk, origin)
-        present = np.flatnonzero(long > 0)
+        numbers, counts = _numbers(chunk, origin)
+        present = np.flatnonzero(counts > 0)
         if present.size:
             # One row of each length is enough to tell that they differ.
-            some = present[np.unique(long[present], return_index=True)[1]]
-            lengths |= {start + row: int(long[row]) for row in some.tolist()}
+            some = present[np.unique(counts[present], return_index=True)[1]]
+            lengths |= {start + row: int(counts[row]) for row in some.tolist()}
             width = _width(origin, lengths)
             part = numbers.reshape(present.size, width)
             if len(part) == n:
                 return Vectors(part, origin)
             if values is None:
                 values = np.zeros((n, width), dtype=np.float32)
-                there = np.zeros(n, dtype=bool)
+                is_present = np.zeros(n, dtype=bool)
             with np.errstate(over="ignore"):  # infinite, and left out as such
                 values[start + present] = part
-            there[start + present] = True
+            is_present[start + present] = True
         start += len(chunk)
     _width(origin, lengths)
     assert values is not None
-    return Vectors(values, origin, _missing(np.flatnonzero(~there).tolist()))
+    return Vectors(values, origin, _missing(np.flatnonzero(~is_present).tolist()))
 
 
 def _numbers(chunk: Any, origin: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
@@ -188,13 +184,13 @@ def _numbers(chunk: Any, origin: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.
     lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     if not lists or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
         raise InputError(f"{origin} holds {kind}: expected lists of numbers")
-    long = compute.fill_null(compute.list_value_length(chunk), 0)
+    counts = compute.fill_null(compute.list_value_length(chunk), 0)
     numbers = chunk.flatten().to_numpy(zero_copy_only=False)  # a copy only if some are null
-    return numbers, np.asarray(long.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return numbers, np.asarray(counts.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _width(origin: str, lengths: dict[int, int]) -> int:
-    """The one length that all vectors have."""
+    """The length that all vectors share; an error if they differ."""
     if not lengths:
         raise InputError(f"{origin} is empty: expected a list of numbers in each row")
     first, width = next(iter(lengths.items()))

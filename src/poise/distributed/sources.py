@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.data.tables import no_column
+from poise.data.columns import no_column
 from poise.errors import FeatureError, InputError
 from poise.extras import needed
 from poise.graph.features import check_features

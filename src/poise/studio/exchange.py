@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from poise.data.sources import PARQUET_ERRORS, parse_json
+from poise.data.tables import PARQUET_ERRORS
+from poise.data.text import parse_json
 from poise.errors import InputError
 from poise.extras import needed
 from poise.studio.asking.predictions import Predictions

@@ -10,14 +10,16 @@ import numpy.typing as npt
 from poise import Graph, embed, knn_graph
 from poise.active.new_points import predict_points
 from poise.data.embeddings.registry import embeddings
-from poise.data.sources import TABLES
+from poise.data.tables import TABLES
 from poise.errors import InputError
 from poise.progress import Progress, no_progress, without_note
 from poise.studio.asking.predictions import UNSEEN, unseen
 from poise.studio.project import Project
-from poise.studio.source.catalogue import Catalogue, read_catalogue
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import is_centred, uncentred
-from poise.studio.source.preparing import GIVEN, embeddable, encoder
+from poise.studio.source.comparing import GIVEN
+from poise.studio.source.preparing import embeddable, encoder
+from poise.studio.source.reading import read_catalogue
 
 #: Columns of what is written. "near" says whether a label lies among the items that are like it.
 FIELDS = ("id", "source", "label", "probability", "near")

@@ -65,7 +65,7 @@ class Project:
         self.store, self.patience, self.compared = store, patience, compared
         #: What was subtracted from the features; new items are compared without it too.
         self.centre: npt.NDArray[np.float32] | None = None
-        self.index = catalogue.index
+        self.index = catalogue.nodes
         self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)
         self.asker = Asker(graph, features, self._setup())
@@ -200,7 +200,7 @@ class Project:
         """
         with self._lock:
             self.catalogue, self.features, self.graph = catalogue, features, graph
-            self.index = catalogue.index
+            self.index = catalogue.nodes
             self.finder = Finder(catalogue, features, graph)
             if "words" in self._kept:
                 self._kept["words"][1].add_done_callback(_close)

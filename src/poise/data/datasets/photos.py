@@ -14,8 +14,8 @@ from poise.data.datasets.embedded import kept, published
 from poise.data.datasets.files import Pair
 from poise.data.datasets.registry import datasets
 from poise.data.download import fetch
+from poise.data.images import UnreadableError, decode, pillow
 from poise.errors import DataError
-from poise.extras import needed
 from poise.progress import Progress
 
 #: The binary version: unlike the one for Python, it is read without running anything in it.
@@ -67,7 +67,7 @@ def cifar10(embedding: str = "raw", progress: Progress | None = None) -> Dataset
 
 def read_jpeg(path: Path) -> Pair:
     """Pixels, (n, 3072) bytes, and classes of an archive of files test/CLASS/NUMBER.jpg."""
-    pillow = needed("PIL.Image", "image", f"reading {path}")
+    pillow(f"reading {path}")
     photos: list[tuple[int, str, npt.NDArray[np.uint8]]] = []
     try:
         _check_end(path)
@@ -77,21 +77,16 @@ def read_jpeg(path: Path) -> Pair:
                 content = archive.extractfile(member) if named and member.isreg() else None
                 if named is None or content is None:
                     continue
-                with pillow.open(content, formats=("JPEG",)) as picture:
-                    pixels = np.asarray(picture.convert("RGB"))
+                pixels = decode(
+                    content.read(), ("RGB", SIDE), lambda photo, _: np.asarray(photo.convert("RGB"))
+                )
                 if pixels.shape != (SIDE, SIDE, 3) or named["kind"] not in CIFAR_CLASSES:
                     raise DataError(
                         f"{path} holds {member.name} of {pixels.shape[0]} x {pixels.shape[1]} "
                         f"pixels: expected {SIDE} x {SIDE}, in folders {', '.join(CIFAR_CLASSES)}"
                     )
                 photos.append((CIFAR_CLASSES.index(named["kind"]), named["number"], pixels))
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        tarfile.TarError,
-        pillow.DecompressionBombError,
-    ) as error:
+    except (OSError, ValueError, tarfile.TarError, UnreadableError) as error:
         raise DataError(
             f"{path} cannot be read ({type(error).__name__}): it should hold test/CLASS/NUMBER.jpg;"
             " delete it, or replace it"

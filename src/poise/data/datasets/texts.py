@@ -119,7 +119,7 @@ def _own(file: str) -> Path | None:
 def _columns(path: Path, text: str, label: str) -> tuple[list[str], list[str]]:
     """Texts and classes of a table: every row has both."""
     # Here, because sources reads data sets by name and so imports this module.
-    from poise.data.sources import read_columns
+    from poise.data.tables import read_columns
 
     def both(names: Sequence[str]) -> list[str]:
         if text not in names or label not in names:

@@ -15,6 +15,7 @@ from poise.checks import whole_number
 from poise.data import folders
 from poise.data.embeddings.items import Images, Items, are_texts, as_images
 from poise.data.embeddings.registry import embeddings
+from poise.data.images import pillow
 from poise.errors import DataError, InputError
 from poise.extras import needed
 from poise.progress import NotedProgress
@@ -159,9 +160,9 @@ class ImageEncoder(_Encoder):
         if isinstance(items, Images):
             yield from items.pictures()
             return
-        pillow = needed("PIL.Image", "image", "the embedding image-encoder")
+        library = pillow("the embedding image-encoder")
         for image in as_images(items, "image-encoder", self.height, self.width):
-            yield pillow.fromarray(np.round(image * 255).astype(np.uint8)).convert("RGB")
+            yield library.fromarray(np.round(image * 255).astype(np.uint8)).convert("RGB")
 
 
 def _fetched(about: dict[str, Any]) -> Path:

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import whole_number
-from poise.data.images import LARGEST, UnreadableError, decode, on_white, square
+from poise.data.image_files import load_file
+from poise.data.images import UnreadableError, decode, on_white, square
 from poise.errors import DataError, InputError
 
 #: Side of the square that images are brought to if nobody says which.
@@ -179,18 +179,13 @@ def _picture(path: Path) -> Any:
 
 def file_content(path: Path) -> bytes:
     """The bytes of an image file."""
-    try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size > LARGEST:
-                raise DataError(f"{path} has more than {LARGEST >> 30} GB: leave it out")
-            return file.read()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from None
+    with named(path):
+        return load_file(path)[0]
 
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """An image that cannot be decoded, as an error that names its file."""
+    """Turn the error of an image that cannot be read into one that names its file."""
     try:
         yield
     except UnreadableError as error:

@@ -1,6 +1,6 @@
 """The mean of a project's items, which is subtracted before they are compared.
 
-It is fixed when the project's graph is made: items that come later, or are only predicted, are
+It is fixed when the project's graph is made. Items that come later, or are only predicted, are
 compared with the old ones, so the same mean is subtracted from them.
 """
 
@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from poise import embeddings
 from poise.data.embeddings.registry import write_array
-from poise.studio.source.reading import DAMAGED, keep_whole
+from poise.data.image_cache import DAMAGED
+from poise.studio.source.project_files import write_file
 
 #: The file of the mean in a project's folder.
 FILE = "centre.npy"
@@ -21,26 +22,26 @@ Features = npt.NDArray[np.float32]
 
 
 def is_centred(embedding: str) -> bool:
-    """Whether an embedding's rows are to be centred."""
+    """Whether the rows of an embedding are to be centred."""
     return embedding in embeddings and hasattr(embeddings.factory(embedding), "centred")
 
 
 def uncentred(embedding: str) -> dict[str, Any]:
-    """Parameters with which an embedding gives its rows as they are."""
+    """Parameters with which an embedding returns its rows uncentred."""
     return {"centred": False} if is_centred(embedding) else {}
 
 
 def centred(folder: Path, rows: Features, *, keep: bool) -> Features:
-    """Rows without the mean; with `keep`, without the mean that the project has already."""
+    """Rows minus their mean; with `keep`, minus the mean that the project has already."""
     centre = read_centre(folder) if keep else None
     if centre is None or centre.shape != rows.shape[1:]:
         centre = rows.mean(axis=0)
-        keep_whole(folder / FILE, lambda file: write_array(file, centre))
+        write_file(folder / FILE, lambda file: write_array(file, centre))
     return rows - centre
 
 
 def read_centre(folder: Path) -> Features | None:
-    """The mean that was subtracted, if there is a whole file of it."""
+    """The mean that was subtracted, if its file is there and undamaged."""
     try:
         centre: Any = np.load(folder / FILE, allow_pickle=False)
     except DAMAGED:

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from poise import Graph, __version__, embeddings
 from poise.arrays import Ints
+from poise.data.image_cache import DAMAGED
 from poise.errors import GraphError
 from poise.studio.source.centring import is_centred, read_centre
-from poise.studio.source.growing import STAYED
-from poise.studio.source.reading import DAMAGED, keep_whole
+from poise.studio.source.growing import LEAST_SHARE_STAYED
+from poise.studio.source.project_files import write_file
 
 #: The file of what each row of the features was made of, in a project's folder.
 FILE = "contents.txt"
@@ -42,33 +43,33 @@ class Earlier:
         """(n, d) of its items."""
         return np.asarray(self.graph.features)
 
-    def places(self, contents: Sequence[str]) -> Ints:
-        """(n,) the place that each of these items had, each used once; -1 for a new one."""
+    def rows(self, contents: Sequence[str]) -> Ints:
+        """(n,) the row that each of these items had, each used once; -1 for a new one."""
         waiting = {content: i for i, content in enumerate(self.contents or ())}
         return np.array([waiting.pop(content, -1) for content in contents], dtype=np.int64)
 
-    def stayed(self, places: Ints) -> Graph | None:
-        """The graph of the items at these places, which rise; None if most are gone."""
+    def stayed(self, rows: Ints) -> Graph | None:
+        """The graph of the items in these rows, in ascending order; None if most are gone."""
         n = self.graph.n_nodes
         k = self.graph.construction.k if self.graph.construction is not None else None
-        if k is None or len(places) < STAYED * n or len(places) <= k:
+        if k is None or len(rows) < LEAST_SHARE_STAYED * n or len(rows) <= k:
             return None
-        if len(places) == n:
+        if len(rows) == n:
             return self.graph
-        return self.graph.without(np.setdiff1d(np.arange(n), places))
+        return self.graph.without(np.setdiff1d(np.arange(n), rows))
 
     def uncentred(self, rows: Features) -> Features:
-        """Rows of other items, compared as these are."""
+        """Rows of other items, centred as these are."""
         return rows if self.centre is None else rows - self.centre
 
 
 def version() -> str:
-    """Of poise, as far as results may depend on it."""
+    """The part of poise's version that results may depend on."""
     return ".".join(__version__.split(".")[:2])
 
 
 def fingerprint(contents: Sequence[str], embedding: str) -> str:
-    """Hash of what features depend on; a new version may compute them otherwise."""
+    """Hash of what features depend on; a new version may compute them differently."""
     made: Any = embeddings.factory(embedding) if embedding in embeddings else None
     way = made().fingerprint() if getattr(made, "itemwise", False) else embedding
     items = hashlib.sha256("\n".join(contents).encode()).hexdigest()
@@ -79,7 +80,7 @@ def fingerprint(contents: Sequence[str], embedding: str) -> str:
 def read_earlier(
     folder: Path, before: Mapping[str, Any], embedding: str, k: int, metric: str
 ) -> Earlier | None:
-    """What is kept of the project's items, if all of it is whole and they were compared so.
+    """What is kept of the project's items, if it is undamaged and they were compared in this way.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def read_earlier(
     features = kept_features(folder / "features.npy", count, before.get("features"))
     if features is None:
         return None
-    # A copy: the file that it is read from may be written anew.
+    # A copy, because the file may be written anew.
     graph = kept_graph(folder / "graph.npz", np.array(features), before.get("graph"))
     if graph is None:
         return None
@@ -105,8 +106,8 @@ def read_earlier(
 
 
 def keep_contents(folder: Path, contents: Sequence[str]) -> None:
-    """Write down what the rows of the features were made of."""
-    keep_whole(folder / FILE, lambda file: file.write("\n".join(contents).encode()))
+    """Keep the hashes of what the rows of the features were made of."""
+    write_file(folder / FILE, lambda file: file.write("\n".join(contents).encode()))
 
 
 def _contents(folder: Path, before: Mapping[str, Any], embedding: str) -> tuple[str, ...] | None:
@@ -120,7 +121,7 @@ def _contents(folder: Path, before: Mapping[str, Any], embedding: str) -> tuple[
 
 
 def kept_features(path: Path, n: int, expected: object) -> Features | None:
-    """The features that were kept, if they are whole."""
+    """The features that were kept, if they are undamaged."""
     try:
         features: Any = np.load(path, mmap_mode="r", allow_pickle=False)
     except (*DAMAGED, MemoryError):
@@ -131,7 +132,7 @@ def kept_features(path: Path, n: int, expected: object) -> Features | None:
 
 
 def kept_graph(path: Path, features: Features, expected: object) -> Graph | None:
-    """The graph that was kept, if it is whole."""
+    """The graph that was kept, if it is undamaged."""
     try:
         graph = Graph.load(path, features=features)
     except (GraphError, MemoryError):

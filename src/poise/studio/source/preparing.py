@@ -4,25 +4,24 @@
 they were made of.
 """
 
-import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, embed, embeddings, knn_graph
-from poise.data.embeddings.choosing import suited
 from poise.data.embeddings.items import Items, halved
 from poise.data.embeddings.registry import kept_rows, make, write_array
+from poise.data.image_reading import Encode
 from poise.errors import InputError
 from poise.graph.storage import write_graph
 from poise.progress import Begin, Progress, no_progress, shifted, without_note
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import centred, is_centred, uncentred
+from poise.studio.source.comparing import EUCLIDEAN, Compared, comparison
 from poise.studio.source.earlier import (
     Earlier,
     digest,
@@ -35,70 +34,16 @@ from poise.studio.source.earlier import (
 )
 from poise.studio.source.expecting import Expect, expect_graph
 from poise.studio.source.growing import grown
-from poise.studio.source.reading import Encode, clean, keep_whole, said
+from poise.studio.source.project_files import read_about, write_about, write_file, writing
 
-#: Neighbours of an item, when nobody said how many.
-NEIGHBOURS = 10
-#: Embeddings whose vectors differ in direction: compared by the angle, the others by the distance.
-BY_ANGLE = frozenset({"image-encoder", "photo", "sentence", "text-encoder", "tfidf"})
+#: Fewest items of a project.
+LEAST_ITEMS = 3
 #: Embeddings for which the small grey copies of image files are enough.
 OF_PIXELS = frozenset({"raw", "pca", "hog", "vae"})
 #: Embeddings so quick that the cache for all projects is not worth its room.
 QUICK = frozenset({"raw", "pca", "tfidf"})
 
-EUCLIDEAN = "euclidean"
-#: Why an embedding is used that somebody named.
-ASKED = "it was asked for"
-#: What ``project.toml`` calls the embedding where people gave vectors of their own.
-GIVEN = "given"
-
 Features = npt.NDArray[np.float32]
-
-
-class Compared(NamedTuple):
-    """How items are compared.
-
-    Attributes
-    ----------
-    embedding : its name
-    why : as a sentence without its full stop
-    k : neighbours of an item
-    metric : "euclidean" or "cosine"
-    """
-
-    embedding: str
-    why: str
-    k: int
-    metric: str
-
-    @property
-    def is_itemwise(self) -> bool:
-        """Whether an item is embedded without the others."""
-        name = self.embedding
-        return name in embeddings and getattr(embeddings.factory(name), "itemwise", False)
-
-
-def comparison(
-    items: Items,
-    before: Mapping[str, Any],
-    *,
-    embedding: str | None,
-    k: int | None,
-    metric: str | None,
-    given: bool = False,
-) -> Compared:
-    """How a project compares its items.
-
-    Parameters
-    ----------
-    before : what ``project.toml`` says
-    embedding, k, metric : as for `prepare`
-    given : whether people gave vectors of their own
-    """
-    n = len(items)
-    name, why = (GIVEN, "vectors were given") if given else _chosen(items, embedding, before)
-    k = min(_neighbours(before) if k is None else k, n - 1)
-    return Compared(name, why, k, metric or _metric(before, name))
 
 
 def prepare(
@@ -118,14 +63,11 @@ def prepare(
     Parameters
     ----------
     folder : of the project
-    embedding : raw, pca, tfidf, ...; if None, the project's own, or by the kind of the items
-    k : neighbours of an item; all others if there are fewer. None: as many as the project has
-        already, so that a new default never changes the graph under somebody's answers, else
-        `NEIGHBOURS`
-    metric : "euclidean" or "cosine"; as the project has it, else by the embedding, if None
+    embedding, k, metric : as for `comparison`
+    begin : begins a step of the work
     about : what else ``project.toml`` is to say
-    arrived : some of the items, and what they were embedded as already
-    expect : told what takes long, with an estimate, before it is begun
+    arrived : some of the items with their features, if those are computed already
+    expect : called with an estimate before a step that takes long
 
     Returns
     -------
@@ -133,52 +75,88 @@ def prepare(
     graph : of n nodes, with these features
     """
     n = len(catalogue)
-    if n < 3:
+    if n < LEAST_ITEMS:
         raise InputError(
             f"{catalogue.name} has {n} {'item' if n == 1 else 'items'}: three or more are needed"
         )
-    given = None if catalogue.vectors is None else _given(catalogue.vectors)
     before = read_about(folder)
+    given = None if catalogue.vectors is None else _given(catalogue.vectors)
     compared = comparison(
         catalogue.items, before, embedding=embedding, k=k, metric=metric, given=given is not None
     )
-    name, _, k, metric = compared
     made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
         "items": n,
         **compared._asdict(),
         "version": version(),
-        "fingerprint": fingerprint(catalogue.contents, name),
+        "fingerprint": fingerprint(catalogue.contents, compared.embedding),
     }
     if catalogue.column is not None:
         made["column"] = catalogue.column
 
     progress = begin("embedding")
     changed = before.get("fingerprint") != made["fingerprint"]
+    name, k, metric = compared.embedding, compared.k, compared.metric
     earlier = read_earlier(folder, before, name, k, metric) if changed else None
-    features = given
-    given_digest = None if given is None else digest(given)
-    if given is not None:  # they are kept where they came from; only the graph depends on them
-        before = before if before.get("features") == given_digest else {}
-    elif not changed:
-        features = kept_features(folder / "features.npy", n, before.get("features"))
-    if features is None:
-        if earlier is not None and earlier.contents is not None:
-            features = _beside(earlier, catalogue, name, progress, arrived)
-        else:
-            features = _embedded_rest(catalogue, name, progress, arrived)
-            if is_centred(name):
-                features = centred(folder, features, keep=earlier is not None)
-        before = {}
-        if compared.is_itemwise:
-            keep_contents(folder, catalogue.contents)
-        keep_whole(folder / "features.npy", lambda file: write_array(file, features))
+    if given is not None:  # they are kept where they come from; only the graph depends on them
+        features, made["features"] = given, digest(given)
+        if before.get("features") != made["features"]:
+            before = {}
+    else:
+        path = folder / "features.npy"
+        kept = None if changed else kept_features(path, n, before.get("features"))
+        if kept is None:
+            kept, before = _new_features(catalogue, folder, name, earlier, progress, arrived), {}
+        features, made["features"] = kept, digest(kept)
     progress(n, n)
-    made["features"] = given_digest or digest(features)
     if not before:
-        _write_about(folder, made)  # so that what comes next may be interrupted
+        write_about(folder, made)  # so that the next step may be interrupted
 
+    graph = _joined(features, folder, compared, before, earlier, begin, expect)
+    made["graph"] = graph.fingerprint
+    if before != made:
+        write_about(folder, made)
+    return features, graph
+
+
+def note_comparison(folder: Path, compared: Compared, about: Mapping[str, str | int]) -> None:
+    """Write down how items are compared before all of them are read."""
+    write_about(folder, dict(about) | compared._asdict() | {"version": version()})
+
+
+def _new_features(
+    catalogue: Catalogue,
+    folder: Path,
+    name: str,
+    earlier: Earlier | None,
+    progress: Progress,
+    arrived: tuple[Catalogue, Features] | None,
+) -> Features:
+    """Features of all items, computed where the project does not have them, and kept."""
+    if earlier is not None and earlier.contents is not None:
+        features = _beside(earlier, catalogue, name, progress, arrived)
+    else:
+        features = _embedded_rest(catalogue, name, progress, arrived)
+        if is_centred(name):
+            features = centred(folder, features, keep=earlier is not None)
+    if getattr(embeddings.factory(name), "itemwise", False):
+        keep_contents(folder, catalogue.contents)
+    write_file(folder / "features.npy", lambda file: write_array(file, features))
+    return features
+
+
+def _joined(
+    features: Features,
+    folder: Path,
+    compared: Compared,
+    before: Mapping[str, Any],
+    earlier: Earlier | None,
+    begin: Begin,
+    expect: Expect,
+) -> Graph:
+    """The graph of the items: the kept one, the earlier one with the changes, or a new one."""
     progress = begin("joining neighbours")
+    k, metric = compared.k, compared.metric
     graph = None
     if before.get("k") == k and before.get("metric", EUCLIDEAN) == metric:
         graph = kept_graph(folder / "graph.npz", features, before.get("graph"))
@@ -188,74 +166,8 @@ def prepare(
             expect_graph(features, k, metric, expect)
             graph = knn_graph(features, k=k, metric=metric, keep_neighbours=True, progress=progress)
         _keep_graph(folder / "graph.npz", graph)
-    progress(n, n)
-    made["graph"] = graph.fingerprint
-    if before != made:
-        _write_about(folder, made)
-    return features, graph
-
-
-def _chosen(items: Items, wanted: str | None, before: Mapping[str, Any]) -> tuple[str, str]:
-    """The embedding, and why: the one asked for, the project's own, or what suits the items.
-
-    A project keeps the embedding it was made with: another would change every distance under
-    somebody's answers.
-    """
-    if wanted is not None:
-        embeddings.factory(wanted)  # an unknown name costs no work
-        return wanted, before.get("why", ASKED) if before.get("embedding") == wanted else ASKED
-    kept = before.get("embedding")
-    if isinstance(kept, str) and kept in embeddings:
-        return kept, str(before.get("why", "the project was made with it"))
-    return suited(items)
-
-
-def _neighbours(before: Mapping[str, Any]) -> int:
-    """As many as the project has, unless it had too few items for more."""
-    kept = before.get("k")
-    good = type(kept) is int and kept >= 1 and before.get("items") != kept + 1
-    return int(kept) if good else NEIGHBOURS  # type: ignore[arg-type]
-
-
-def _metric(before: Mapping[str, Any], embedding: str) -> str:
-    """How vectors are compared: as the project has done so far with this embedding.
-
-    A project that does not say was made when all were compared by their distance.
-    """
-    usual = "cosine" if embedding in BY_ANGLE else EUCLIDEAN
-    if before.get("embedding") != embedding:
-        return usual
-    kept = before.get("metric", EUCLIDEAN)
-    return kept if kept in (EUCLIDEAN, "cosine") else usual
-
-
-def read_about(folder: Path) -> dict[str, Any]:
-    """What ``project.toml`` says: source, column, embedding, k, and what tells the files apart.
-
-    Empty if there is no such file, or it is damaged.
-    """
-    try:
-        return tomllib.loads((folder / "project.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-
-
-def note(folder: Path, compared: Compared, about: Mapping[str, str | int]) -> None:
-    """Write down how items are compared before all of them are there."""
-    _write_about(folder, dict(about) | compared._asdict() | {"version": version()})
-
-
-def _write_about(folder: Path, about: dict[str, Any]) -> None:
-    lines = ["# Written by poise. All here but events.db, the answers, can be made again."]
-    lines += [f"{name} = {_toml(value)}" for name, value in about.items()]
-    text = "\n".join(lines) + "\n"
-    keep_whole(folder / "project.toml", lambda file: file.write(text.encode()))
-
-
-def _toml(value: str | int) -> str:
-    """Text as JSON writes it, which TOML reads, but for half characters and one that it forbids."""
-    text = json.dumps(clean(value) if isinstance(value, str) else value, ensure_ascii=False)
-    return text.replace("\x7f", "\\u007f")
+    progress(len(features), len(features))
+    return graph
 
 
 def _beside(
@@ -265,16 +177,16 @@ def _beside(
     progress: Progress,
     arrived: tuple[Catalogue, Features] | None,
 ) -> Features:
-    """Features of all items: those that stayed keep theirs, and the new ones are compared so."""
-    place = earlier.places(catalogue.contents)
-    features = earlier.features[place]
-    new = np.flatnonzero(place < 0)
+    """Features of all items: those that stayed keep theirs, and the new ones are centred alike."""
+    rows = earlier.rows(catalogue.contents)
+    features = earlier.features[rows]
+    new = np.flatnonzero(rows < 0)
     if new.size:
-        done, n = len(place) - new.size, len(place)
-        rows = _embedded_rest(
+        done, n = len(rows) - new.size, len(rows)
+        computed = _embedded_rest(
             catalogue.only(new.tolist()), name, shifted(progress, done, n), arrived
         )
-        features[new] = earlier.uncentred(rows)
+        features[new] = earlier.uncentred(computed)
     return features
 
 
@@ -284,15 +196,15 @@ def _embedded_rest(
     progress: Progress,
     arrived: tuple[Catalogue, Features] | None,
 ) -> Features:
-    """Features of all items, those that are known already not computed again."""
+    """Features of all items; those of items that have arrived are not computed again."""
     if arrived is None:
         return embedded(catalogue, name, progress)
     known, rows = arrived
-    there = [known.index.get(item, -1) for item in catalogue.ids]
-    features = rows[there]
-    new = [i for i, place in enumerate(there) if place < 0]
+    row_of = [known.nodes.get(item, -1) for item in catalogue.ids]
+    features = rows[row_of]
+    new = [i for i, row in enumerate(row_of) if row < 0]
     if new:
-        done, n = len(there) - len(new), len(there)
+        done, n = len(row_of) - len(new), len(row_of)
         features[new] = embedded(catalogue.only(new), name, shifted(progress, done, n))
     return features
 
@@ -309,7 +221,7 @@ def embedded(catalogue: Catalogue, name: str, progress: Progress = no_progress) 
 
 
 def encoder(name: str) -> Encode | None:
-    """What embeds image files as they are read, if this embedding can; loaded when first needed."""
+    """Embeds image files as they are read, if this embedding can; loaded when first needed."""
     if name not in embeddings or not hasattr(embeddings.factory(name), "reader"):
         return None
     lock, loaded = Lock(), list[Encode]()
@@ -338,7 +250,7 @@ def _given(vectors: npt.NDArray[Any]) -> Features:
 
 def _keep_graph(path: Path, graph: Graph) -> None:
     """Without the features, which have a file of their own."""
-    with said(path):
+    with writing(path):
         write_graph(
             path,
             graph.fingerprint,

@@ -1,14 +1,23 @@
-"""What to label, and how it is read and compared: what ``poise label`` is given."""
+"""What to label, and how it is read and compared: the arguments of ``poise label``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from poise import embeddings
 from poise.data.datasets import datasets
+from poise.data.embeddings.items import Items
+from poise.data.image_files import find_images
+from poise.data.image_reading import Encode, Seen
+from poise.data.item_tables import ItemTable
+from poise.data.tables import TABLES
 from poise.errors import InputError
-from poise.studio.source.catalogue import image_names, source_name
-from poise.studio.source.preparing import GIVEN, read_about
+from poise.progress import Progress
+from poise.studio.source.catalogue import Catalogue, source_name
+from poise.studio.source.comparing import GIVEN, Compared, comparison
+from poise.studio.source.project_files import ABOUT, read_about
+from poise.studio.source.reading import read_catalogue
 
 
 @dataclass(frozen=True)
@@ -32,20 +41,20 @@ class Source:
     metric: str | None = None
 
     @property
-    def place(self) -> Path:
-        """The project's folder: ``NAME.poise`` where poise was started, if none was given."""
+    def project_folder(self) -> Path:
+        """The project's folder; by default ``NAME.poise`` in the working directory."""
         if self.folder is not None:
             return self.folder
         return Path(f"{source_name(self.name)}.poise")
 
     def about(self) -> dict[str, str | int]:
-        """What is needed to read the same items again, from wherever that is asked for."""
+        """What ``project.toml`` keeps to read the same items again, from any working directory."""
         path = Path(self.name)
-        found: dict[str, str | int] = {
+        about: dict[str, str | int] = {
             "path": str(path.resolve()) if path.exists() else self.name,
             "use_labels": int(self.use_labels),
         }
-        given = {
+        optional = {
             "column": self.column,
             "key": self.key,
             "label_column": self.label_column,
@@ -55,15 +64,15 @@ class Source:
             if self.feature_names is None
             else str(self.feature_names.resolve()),
         }
-        return found | {name: value for name, value in given.items() if value is not None}
+        return about | {name: value for name, value in optional.items() if value is not None}
 
     @classmethod
     def of_project(cls, folder: Path) -> "Source":
-        """The source of a project that was made before."""
+        """The source of an existing project."""
         about = read_about(folder)
         if "path" not in about:
             raise InputError(
-                f"{folder / 'project.toml'} does not say what {folder} was made of: "
+                f"{folder / ABOUT} does not say what {folder} was made of: "
                 "start poise label again with its source"
             )
         return cls(
@@ -78,8 +87,8 @@ class Source:
         ).as_before()
 
     def as_before(self) -> "Source":
-        """With the vectors that the project was made with, unless an embedding was asked for."""
-        about = read_about(self.place)
+        """The same with the vectors of the existing project, unless an embedding was asked for."""
+        about = read_about(self.project_folder)
         same = about.get("embedding") == GIVEN and about.get("path") == self.about()["path"]
         if not same or self.embedding or self.vectors or self.features:
             return self
@@ -92,7 +101,7 @@ class Source:
         )
 
     def check(self) -> None:
-        """Say what can be seen to be wrong before a page opens."""
+        """Refuse what can be seen to be wrong before the page opens."""
         path = Path(self.name)
         if not path.exists() and self.name not in datasets and not self.name.startswith("-"):
             known = ", ".join(sorted(datasets))
@@ -115,17 +124,48 @@ class Source:
         if self.labels is not None and not self.labels.is_file():
             raise InputError(f"there is no file {self.labels} to import labels from")
 
-    def images(self) -> tuple[Path, list[str]]:
-        """Folder and names of its image files, if items are compared by what poise makes of them.
-
-        No names where it holds none, or some are named twice.
-        """
-        if self.features is not None or self.vectors is not None:
-            return Path(), []
-        return image_names(
+    def read(
+        self, progress: Progress, seen: Seen, names: Sequence[str] | None, encode: Encode | None
+    ) -> Catalogue:
+        """The items; the parameters are those of `read_catalogue`."""
+        return read_catalogue(
             self.name,
             column=self.column,
             key=self.key,
             label_column=self.label_column,
             use_labels=self.use_labels,
+            vectors=self.vectors,
+            features=self.features,
+            feature_names=self.feature_names,
+            remembered=self.project_folder / "items.npz",
+            progress=progress,
+            seen=seen,
+            names=names,
+            encode=encode,
         )
+
+    def comparison(self, items: Items, given: bool = False) -> Compared:
+        """How its items are compared; `given`: by vectors of the user's own."""
+        return comparison(
+            items,
+            read_about(self.project_folder),
+            embedding=self.embedding,
+            k=self.k,
+            metric=self.metric,
+            given=given,
+        )
+
+    def images(self) -> tuple[Path, list[str]]:
+        """Folder and names of its image files, if items are compared by what poise makes of them.
+
+        No names where it is no folder and no table whose rows each name an image of their own.
+        """
+        if self.features is not None or self.vectors is not None:
+            return Path(), []
+        path = Path(self.name)
+        if path.is_dir():
+            return path.resolve(), find_images(path.resolve())[0]
+        if path.is_file() and path.suffix.lower() in TABLES:
+            table = ItemTable(path, self.column, self.key, self.label_column, self.use_labels)
+            return path.resolve().parent, table.image_names()
+        return path, []

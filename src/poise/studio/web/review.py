@@ -72,7 +72,7 @@ def review(
     unless another order is wanted.
     """
     state, catalogue = project.state, project.catalogue
-    if wanted.like and wanted.like not in catalogue.index:
+    if wanted.like and wanted.like not in catalogue.nodes:
         raise InputError(f"there is no item {wanted.like[:60]!r}: the source may have changed")
     if predictions is not None and len(predictions) != len(catalogue):
         predictions = None  # more items have come in since
@@ -102,7 +102,7 @@ def review(
                 "version": state.version.get(item, 0),
             }
         )
-    like = catalogue.sources[catalogue.index[wanted.like]] if wanted.like else None
+    like = catalogue.sources[catalogue.nodes[wanted.like]] if wanted.like else None
     return {
         "total": len(chosen),
         "rows": rows,
@@ -147,7 +147,7 @@ def _chosen(
     agreed: Agreement | None,
 ) -> Ints:
     """Numbers of the items, in order."""
-    n, index = len(catalogue), catalogue.index
+    n, index = len(catalogue), catalogue.nodes
 
     def mask(items: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         found = np.zeros(n, dtype=bool)

@@ -81,7 +81,7 @@ def serve(
     places = [f"{scheme}://{_bracketed(name)}:{port}" for name in _reached_as(host)]
     addresses = [f"{place}{root}/{end}" for place in ([origin] if origin else places)]
     try:
-        with only_writer(opening.source.place, addresses[0]), _ended_by_sigterm():
+        with only_writer(opening.source.project_folder, addresses[0]), _ended_by_sigterm():
             ready(addresses)
             opening.start(bar, ended)
             try:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import poise
-from poise.data.sources import parse_json
+from poise.data.text import parse_json
 from poise.errors import InputError, PoiseError
 from poise.studio import exchange
 from poise.studio.log.events import BY_PERSON, UNDOABLE, Event, check_client, check_name
@@ -122,7 +122,7 @@ def make_app(opening: Opening, doors: Doors, *, names: bool = False) -> Starlett
         catalogue = opening.catalogue
         if catalogue is None:
             return said(503, "the items are being read")
-        index = catalogue.index.get(request.path_params["id"])
+        index = catalogue.nodes.get(request.path_params["id"])
         if index is None:
             return said(404, "there is no such item")
         size = request.query_params.get("size", "1200")

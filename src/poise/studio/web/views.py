@@ -143,9 +143,9 @@ def ahead(project: Project, annotator: str, seconds: float) -> dict[str, Any]:
 def about(project: Project, item: str, seconds: float) -> dict[str, Any]:
     """An item's file, or the rest of its row in the table."""
     catalogue = project.catalogue
-    if item not in catalogue.index:
+    if item not in catalogue.nodes:
         raise InputError(f"there is no item {item[:60]!r}: the source may have changed")
-    index = catalogue.index[item]
+    index = catalogue.nodes[item]
     found = details(catalogue, index, project.columns().result(seconds))
     return {"item": item, "source": catalogue.sources[index], "details": found}
 
@@ -173,7 +173,7 @@ def map_values(project: Project) -> bytes | None:
     if not future.done():
         return None
     predictions, state, catalogue = future.result(), project.state, project.catalogue
-    n, index = len(catalogue), catalogue.index
+    n, index = len(catalogue), catalogue.nodes
     if predictions is not None and len(predictions) != n:
         return None  # more items have come in since
     place = {name: code + 1 for code, name in enumerate(state.classes)}

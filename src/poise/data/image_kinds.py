@@ -1,16 +1,17 @@
-"""Kinds of image files beyond those that Pillow always reads, and what to do about each."""
+"""Kinds of image files: those that are read, and what to do about the others."""
 
 from importlib import import_module
 from importlib.util import find_spec
 
-from poise.data.tables import HEIF, PICTURES
-
+#: Endings of image files that Pillow always reads, and of those that need a package of their own.
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+HEIF = (".heic", ".heif", ".hif")
 #: Packages that read HEIC, and the marks of such files, which follow a length and "ftyp".
 HEIF_PACKAGES = ("pi_heif", "pillow_heif")
 HEIF_MARKS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 #: pi-heif decodes and no more: 2 MB under the LGPL; pillow-heif is 26 MB and under the GPL.
 HEIF_NEEDED = "HEIC needs pi-heif: pip install pi-heif, then start poise again"
-#: Endings -> what they are, and what to do.
+#: Endings -> what the files are, and what to do with them.
 NOT_READ = {
     HEIF: HEIF_NEEDED,
     (".avif", ".jxl", ".jp2"): "this kind of image is not read: convert it to JPEG or PNG",
@@ -28,7 +29,7 @@ def heif_package() -> str | None:
 
 
 def read_heif() -> bool:
-    """Let Pillow read HEIC if a package for it is installed; whether it does."""
+    """Let Pillow read HEIC if a package for it is installed; return whether it can."""
     if (package := heif_package()) is None:
         return False
     import_module(package).register_heif_opener()
