@@ -113,15 +113,15 @@ def kept() -> int:
 
 def alone(batches: int = 100) -> float:
     """Photos a second of the network on random input, a thread to a core."""
-    from poise.data.embeddings.photo import BATCH, session
+    from poise.data.embeddings.photo import BATCH_IMAGES, session
     from poise.machine import cores
 
     network = session()
-    noise = np.random.default_rng(0).integers(0, 256, (BATCH, 224, 224, 3), dtype=np.uint8)
+    noise = np.random.default_rng(0).integers(0, 256, (BATCH_IMAGES, 224, 224, 3), dtype=np.uint8)
     with ThreadPoolExecutor(cores()) as pool:
         began = time.perf_counter()
         list(pool.map(lambda _: network(noise), range(batches)))
-    return BATCH * batches / (time.perf_counter() - began)
+    return BATCH_IMAGES * batches / (time.perf_counter() - began)
 
 
 def photos(place: Path, files: int) -> Iterator[str]:

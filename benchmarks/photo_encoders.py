@@ -26,7 +26,7 @@ import poise
 from poise import Learner, knn_graph
 from poise.data.embeddings import Images
 from poise.data.embeddings.efficientnet import LITE0, Source
-from poise.data.embeddings.photo import BATCH, Photo, session
+from poise.data.embeddings.photo import BATCH_IMAGES, Photo, session
 from poise.data.embeddings.registry import kept_rows
 
 LABELS = (20, 50, 100)
@@ -181,11 +181,11 @@ def resizing(items: int) -> None:
     for name, way in options.items():
 
         def encode(start: int, way: Callable[[Image.Image], Image.Image] = way) -> np.ndarray:
-            part = images[chosen[start : start + BATCH]]
+            part = images[chosen[start : start + BATCH_IMAGES]]
             return run(np.stack([np.asarray(way(Image.fromarray(image))) for image in part]))
 
         with ThreadPoolExecutor(2) as pool:
-            X = np.concatenate(list(pool.map(encode, range(0, items, BATCH))))
+            X = np.concatenate(list(pool.map(encode, range(0, items, BATCH_IMAGES))))
         print(f"| {name} | {nearest_accuracy(X, y[chosen], True):.3f} |", flush=True)
 
 
@@ -214,7 +214,7 @@ def speed(items: int) -> None:
     """Photos of 640 x 480 from files, beside the network alone on random input, in turns."""
     images, _ = cifar()
     run = session()
-    noise = np.random.default_rng(0).integers(0, 256, (BATCH, 224, 224, 3), dtype=np.uint8)
+    noise = np.random.default_rng(0).integers(0, 256, (BATCH_IMAGES, 224, 224, 3), dtype=np.uint8)
     with tempfile.TemporaryDirectory() as place:
         paths = []
         for i, image in enumerate(images[:items]):
@@ -223,7 +223,7 @@ def speed(items: int) -> None:
 
         def alone() -> None:
             with ThreadPoolExecutor(2) as pool:
-                list(pool.map(lambda _: run(noise), range(items // BATCH)))
+                list(pool.map(lambda _: run(noise), range(items // BATCH_IMAGES)))
 
         def decoded() -> None:
             Images(tuple(paths), size=224, colour=True).array()

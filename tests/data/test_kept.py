@@ -56,7 +56,7 @@ def test_rows_come_back_in_the_order_asked(tmp_path):
 
 
 def test_long_stretches_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", 100)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 100)
     filled(tmp_path / "rows", 20)
     assert assert_right(Kept(tmp_path / "rows", 3, "a"), 20) == 20
 

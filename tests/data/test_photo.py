@@ -8,7 +8,7 @@ import pytest
 
 import poise
 from poise.data.embeddings import Images, photo
-from poise.data.embeddings.photo import BATCH, Photo
+from poise.data.embeddings.photo import BATCH_IMAGES, Photo
 from poise.data.embeddings.registry import kept_rows
 from poise.errors import DataError, InputError
 
@@ -50,7 +50,7 @@ def folder(place, count, start=0):
 
 
 def test_rows_and_batches_in_order(tmp_path, seen):
-    items = folder(tmp_path / "photos", 3 * BATCH + 1)
+    items = folder(tmp_path / "photos", 3 * BATCH_IMAGES + 1)
     reports = []
     X = poise.embed(items, "photo", centred=False, progress=lambda *given: reports.append(given))
     assert X.shape == (25, 1280)
@@ -77,26 +77,26 @@ def test_new_files_alone_are_embedded(tmp_path, seen):
 
 
 def test_an_interruption_loses_no_finished_batch(tmp_path, seen):
-    items = folder(tmp_path / "photos", 20 * BATCH)
+    items = folder(tmp_path / "photos", 20 * BATCH_IMAGES)
     kept = kept_rows("photo", Photo())
     batches = Photo().batches(items, kept)
     for _ in range(5):
         next(batches)
     batches.close()
     known = len(kept_rows("photo", Photo()))
-    assert 5 * BATCH <= known < 20 * BATCH
+    assert 5 * BATCH_IMAGES <= known < 20 * BATCH_IMAGES
     assert known == sum(seen)
     seen.clear()
     poise.embed(items, "photo")
-    assert sum(seen) == 20 * BATCH - known
+    assert sum(seen) == 20 * BATCH_IMAGES - known
 
 
 def test_a_bad_file_is_named_and_the_others_are_kept(tmp_path, seen):
-    items = folder(tmp_path / "photos", 2 * BATCH)
-    items.paths[BATCH + 1].write_bytes(b"no image")
+    items = folder(tmp_path / "photos", 2 * BATCH_IMAGES)
+    items.paths[BATCH_IMAGES + 1].write_bytes(b"no image")
     with pytest.raises(DataError, match=r"009\.png cannot be read \(it is no image"):
         poise.embed(items, "photo")
-    assert len(kept_rows("photo", Photo())) >= BATCH
+    assert len(kept_rows("photo", Photo())) >= BATCH_IMAGES
 
 
 def test_equal_images_are_kept_once(tmp_path, seen):
@@ -128,7 +128,9 @@ class TestNetwork:
         assert np.abs(grey - poise.embed(arrays, "photo")).max() > 0.1
 
     def test_rows_do_not_depend_on_their_company(self):
-        images = np.random.default_rng(0).integers(0, 256, (BATCH + 1, 8, 8, 3), dtype=np.uint8)
+        images = np.random.default_rng(0).integers(
+            0, 256, (BATCH_IMAGES + 1, 8, 8, 3), dtype=np.uint8
+        )
         together = poise.embed(images, "photo", cached=False, centred=False)
         alone = poise.embed(images[3:4], "photo", cached=False, centred=False)
         np.testing.assert_allclose(alone[0], together[3], atol=1e-5)

@@ -83,7 +83,7 @@ class TestNumbers:
 
 class TestLongTexts:
     def test_a_long_text_is_the_mean_of_its_chunks(self, package):
-        tokenizer = sentence.load(sentence._place())[0]
+        tokenizer = sentence.load(sentence._installed_in())[0]
         halves = ["I lost my card yesterday in Paris.", "The weather is very nice today, sir."]
         n_tokens = {len(tokenizer.encode(half)) for half in halves}
         assert len(n_tokens) == 1  # so that the cut falls between the two
@@ -102,7 +102,7 @@ class TestLongTexts:
     @pytest.mark.parametrize("piece", ["word ", "x", "字", "😀", " "])
     def test_a_text_of_ten_megabytes_costs_no_more_than_a_long_one(self, piece):
         text = piece * (10_000_000 // len(piece))
-        assert len(sentence._shortened(text)) <= sentence.CHARACTERS + sentence.EXCERPTS
+        assert len(sentence._shortened(text)) <= sentence.MOST_CHARACTERS + sentence.EXCERPTS
         row = Sentence()([text])
         assert np.isfinite(row).all()
         np.testing.assert_allclose(np.linalg.norm(row), 1, rtol=1e-5)
@@ -138,9 +138,9 @@ class TestOddTexts:
 
 class TestBatches:
     def test_every_text_comes_once_before_the_last_one_is_read(self, monkeypatch):
-        monkeypatch.setattr(sentence, "TEXTS_AT_ONCE", 5)
-        monkeypatch.setattr(sentence, "CHARACTERS_AT_ONCE", 150)
-        monkeypatch.setattr(sentence, "TOKENS_AT_ONCE", 20)
+        monkeypatch.setattr(sentence, "BATCH_TEXTS", 5)
+        monkeypatch.setattr(sentence, "BATCH_CHARACTERS", 150)
+        monkeypatch.setattr(sentence, "BATCH_TOKENS", 20)
         texts = TEXTS + ODD
         parts = list(Sentence().batches(texts))
         assert len(parts) > len(texts) / 5
@@ -151,7 +151,7 @@ class TestBatches:
         np.testing.assert_allclose(rows, Sentence()(texts), atol=2e-6)
 
     def test_progress_reaches_the_number_of_texts(self, monkeypatch):
-        monkeypatch.setattr(sentence, "TEXTS_AT_ONCE", 5)
+        monkeypatch.setattr(sentence, "BATCH_TEXTS", 5)
         seen = []
         Sentence()(TEXTS, progress=lambda done, total, note: seen.append((done, total)))
         assert seen == [(5, 12), (10, 12), (12, 12)]
@@ -167,7 +167,7 @@ class TestFiles:
     def copied(self, tmp_path):
         for file in sentence.SHA256:
             (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(sentence._place() / file, tmp_path / file)
+            shutil.copy(sentence._installed_in() / file, tmp_path / file)
         return tmp_path
 
     @pytest.mark.parametrize("file", sentence.SHA256)
@@ -194,7 +194,7 @@ class TestFiles:
 
         monkeypatch.setattr(sentence, "distribution", missing)
         with pytest.raises(MissingExtraError, match=r"poise\[app\].*tfidf"):
-            sentence._place()
+            sentence._installed_in()
 
     def test_none_of_the_package_s_code_is_run(self):
         code = (

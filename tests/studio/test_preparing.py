@@ -313,7 +313,7 @@ def test_poise_embed_gives_the_numbers_of_the_app(tmp_path):
 
 
 def test_many_items_are_estimated_before_they_are_begun(tmp_path, monkeypatch):
-    monkeypatch.setattr(expecting, "MANY", 10)
+    monkeypatch.setattr(expecting, "LEAST_ITEMS", 10)
     said = []
     prepare(
         vectors(),
@@ -331,7 +331,7 @@ def test_many_items_are_estimated_before_they_are_begun(tmp_path, monkeypatch):
 
 
 def test_more_items_than_memory_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(expecting, "MANY", 10)
+    monkeypatch.setattr(expecting, "LEAST_ITEMS", 10)
     monkeypatch.setattr(machine, "SMALL", 0)
     monkeypatch.setattr(machine, "available_memory", lambda: 1000)
     with pytest.raises(MemoryShortError, match=r"labelling .* items .* --k"):

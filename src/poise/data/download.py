@@ -1,4 +1,4 @@
-"""Fetch a file once: resumable, checked, never half-written under its own name."""
+"""Download a file once: resumable, verified, never half-written under its own name."""
 
 import hashlib
 import http.client
@@ -12,8 +12,8 @@ from pathlib import Path
 from poise.errors import DataError
 from poise.progress import Progress
 
-CHUNK = 1 << 16
-TIMEOUT = 30.0
+CHUNK_BYTES = 1 << 16
+TIMEOUT_SECONDS = 30.0
 #: How scikit-learn's warnings begin when it tries a download again.
 RETRIES = ("Retry downloading from url", "A network error occurred while downloading")
 
@@ -21,13 +21,13 @@ RETRIES = ("Retry downloading from url", "A network error occurred while downloa
 def fetch(address: str, path: Path, md5: str, progress: Progress | None = None) -> Path:
     """The file of `address` at `path`, downloaded unless it is there already.
 
-    An interrupted download is kept beside it as NAME.part and continued by the next call. A file
-    whose checksum is wrong is deleted.
+    An interrupted download is kept beside it as NAME.part, and the next call continues it. A file
+    whose checksum is wrong is deleted. Progress is in bytes; the total is 0 while it is unknown.
 
     Raises
     ------
     DataError
-        In one line: no network, a wrong checksum, no room on the disk.
+        In one line: no network, a wrong checksum, or a full disk.
     """
     if path.is_file():
         if digest(path) == md5:
@@ -61,14 +61,14 @@ def fetch(address: str, path: Path, md5: str, progress: Progress | None = None) 
 
 
 def digest(path: Path) -> str:
-    """MD5 of a file, in hexadecimal: what the publishers give."""
+    """MD5 of a file, in hexadecimal, which is what publishers give."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 @contextmanager
 def silent_retries() -> Iterator[None]:
-    """Hide scikit-learn's warnings of a second try: if that fails too, our own error says so."""
+    """Hide scikit-learn's warnings about retries: if they all fail, poise's own error says so."""
     with warnings.catch_warnings():
         for message in RETRIES:
             warnings.filterwarnings("ignore", message)
@@ -80,15 +80,15 @@ def _receive(address: str, part: Path, progress: Progress | None) -> None:
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
     try:
-        response = urllib.request.urlopen(request, timeout=TIMEOUT)
+        response = urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # nothing after `have`: the part is all there is
+        if error.code != 416:  # nothing after `have`: the part is complete
             raise
         return
     with response, part.open("ab" if response.status == 206 else "wb") as file:
         have = have if response.status == 206 else 0
         total = have + int(response.headers.get("Content-Length", 0))
-        while chunk := response.read(CHUNK):
+        while chunk := response.read(CHUNK_BYTES):
             file.write(chunk)
             have += len(chunk)
             if progress:

@@ -1,4 +1,4 @@
-"""Where files are looked for and kept."""
+"""The folders where data files are found and kept."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from poise.files import write_whole
 
 
 def own_files() -> Path | None:
-    """The folder that the variable POISE_DATA names, if it is set."""
+    """The folder named by the environment variable POISE_DATA, if it is set."""
     named = os.environ.get("POISE_DATA")
     return Path(named) if named else None
 

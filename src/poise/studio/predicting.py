@@ -1,4 +1,4 @@
-"""What a labelled project says of new items, which are not added to it."""
+"""Predictions of a labelled project for new items, which are not added to it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ from poise.studio.source.comparing import GIVEN
 from poise.studio.source.preparing import embeddable, encoder
 from poise.studio.source.reading import read_catalogue
 
-#: Columns of what is written. "near" says whether a label lies among the items that are like it.
+#: Columns of the result. "near" says whether similar items are labelled.
 FIELDS = ("id", "source", "label", "probability", "near")
 
 Row = tuple[str, str, str, float | None, bool]
@@ -31,7 +31,7 @@ Features = npt.NDArray[np.float32]
 def read_new(
     source: str, about: Mapping[str, Any], progress: Progress, **options: Any
 ) -> Catalogue:
-    """New items, read as those of the project were where nothing else is said.
+    """New items, read as the project's own unless the options say otherwise.
 
     Parameters
     ----------
@@ -55,28 +55,28 @@ def predict_new(
 ) -> list[Row]:
     """A row for each new item: its class, how likely that is right, and whether a label is near.
 
-    A new item gets the average of what is said of the items that are like it, its k nearest in the
-    project. Near means that one of these, or one of their neighbours, is labelled, and that it is
-    not farther from them all than they are from their own neighbours. A probability
-    is given once there is evidence for one, as in the app.
+    A new item gets the average of the predictions for its k nearest items in the project. Near
+    means that one of these, or one of their neighbours, is labelled, and that the new item is not
+    farther from all of them than they are from their own neighbours. A probability is given once
+    there is evidence for one, as in the app.
 
     Parameters
     ----------
-    embedding : that the project was made with
+    embedding : the one that the project was made with
     progress : called with (done, total) while new items are embedded
     """
     if not project.state.labels:
         raise InputError("nothing is labelled in this project yet: label some items first")
     graph, X = _placed(project, embedding, new, progress)
     learner = project.learner(graph)
-    found = predict_points(learner, X)
-    codes, weights = found.codes, found.placement.weights
+    predicted = predict_points(learner, X)
+    codes, weights = predicted.codes, predicted.placement.weights
     labelled = np.zeros(graph.n_nodes)
     labelled[list(learner.labels)] = 1.0
     among = weights @ (labelled + (graph.weights @ labelled > 0)) > 0
-    near = (among & found.placement.near).tolist()
+    near = (among & predicted.placement.near).tolist()
     shown = learner.calibration.has_evidence and unseen(learner.labels) <= UNSEEN
-    sure = found.probabilities[np.arange(len(codes)), codes]
+    shares = predicted.probabilities[np.arange(len(codes)), codes]
     return [
         (
             item,
@@ -86,7 +86,7 @@ def predict_new(
             is_near,
         )
         for item, source, code, share, is_near in zip(
-            new.ids, new.sources, codes.tolist(), sure.tolist(), near, strict=True
+            new.ids, new.sources, codes.tolist(), shares.tolist(), near, strict=True
         )
     ]
 

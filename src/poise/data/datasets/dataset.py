@@ -13,13 +13,13 @@ class Dataset:
 
     Attributes
     ----------
-    name : what it was asked for as
+    name : the name it was requested by
     X : (n, d) features, a row per point
     clusters : (n,) int, the finer grouping
     classes : (n,) int, what is to be learned; equal to `clusters` where there is one grouping
     shape : height and width, and 3 in colour, if rows of `X` are images, else None
     source, licence : where the points come from, and on what terms
-    note : what to know before comparing figures; may be empty
+    note : what to know before comparing figures, if anything
     texts : (n,) str, the texts that `X` was made from, else None; also None if `X` is from a file
     """
 
@@ -50,7 +50,7 @@ class Dataset:
         return replace(self, name=name, classes=classes)
 
     def noted(self, note: str) -> "Dataset":
-        """The same with one more thing to know."""
+        """The same with another sentence in its note."""
         return replace(self, note="; ".join(filter(None, [self.note, note])))
 
     def only(self, name: str, chosen: npt.NDArray[np.int64]) -> "Dataset":

@@ -1,4 +1,4 @@
-"""Points as they are published, or an embedding of them from a file or computed once."""
+"""Points as they are published, or an embedding of them, read from a file or computed once."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from poise.progress import Progress, without_note
 
 
 def kept(file: str, make: Callable[[], Pair]) -> Pair:
-    """From FILE.npz if there is one, else made, and kept in the cache."""
+    """The points of FILE.npz if there is one; else they are made and kept in the cache."""
     pair = stored(file)
     if pair is None:
         X, y = pair = make()
@@ -23,7 +23,7 @@ def kept(file: str, make: Callable[[], Pair]) -> Pair:
 
 
 def stored_embedding(file: str, embedding: str) -> Pair | None:
-    """What FILE_EMBEDDING.npz holds; None if there is no such file, but the name is known.
+    """The points of FILE_EMBEDDING.npz; None if there is no such file, but the name is known.
 
     Raises
     ------
@@ -59,10 +59,10 @@ def published(
     name : what the data set is called
     points : reads, or fetches, the points and their clusters
     embedding : "raw" for the points themselves
-    origin : source and licence
+    origin : where the points come from, and their licence
     shape : of a point, if points are images
     progress : called with (done, total)
-    file : how the names of its files begin, if not with `name`
+    file : beginning of the names of its files, if that is not `name`
     """
     if embedding == "raw":
         X, y = points()
@@ -70,7 +70,7 @@ def published(
     pair = stored_embedding(file or name, embedding)
     if pair is None:
         X, y = points()
-        # Colours show in the shape alone: a row of 3,072 numbers is no square image.
+        # Only the shape says that there are colours: a row of 3,072 numbers is no square image.
         images = X.reshape(len(X), *shape) if shape and len(shape) == 3 else X
         pair = embed(images, embedding, progress=without_note(progress)), y
     X, y = pair

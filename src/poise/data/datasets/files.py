@@ -1,4 +1,4 @@
-"""Points and clusters from .npz files: a folder of one's own first, then the cache."""
+"""Points and clusters from .npz files, in the user's own folder or in the cache."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ Pair = tuple[npt.NDArray[Any], npt.NDArray[np.int64]]
 
 
 def stored(name: str) -> Pair | None:
-    """`X` and `y` of NAME.npz in the folder that POISE_DATA names, or in the cache; else None."""
+    """`X` and `y` of NAME.npz in the folder named by POISE_DATA, or in the cache; else None."""
     for folder in (own_files(), cache()):
         if folder is not None and (folder / f"{name}.npz").is_file():
             return read(folder / f"{name}.npz")
@@ -30,6 +30,6 @@ def read(path: Path) -> Pair:
             f"{path} holds X of shape {X.shape} and y of shape {y.shape}: expected one "
             "row of X per entry of y"
         )
-    if X.dtype == np.float16:  # saves room in files; nothing computes in it
+    if X.dtype == np.float16:  # saves room in files, but nothing computes in it
         X = X.astype(np.float32)
     return X.reshape(len(X), -1), np.asarray(y, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Data sets that are made, not fetched: the paper's toy examples."""
+"""Generated data sets: the paper's toy examples."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from poise.errors import InputError
 
 SOURCE = "generated as in Miller and Calder, section 4.1"
 LICENCE = "none needed"
-#: Width of the band that is taken out of the box: a lattice column on either side of x = 0.3.
+#: Width of the band that is left out of the box: a lattice column on either side of x = 0.3.
 BAND = 0.035
 VERSIONS = ("paper", "authors")
 

@@ -18,11 +18,11 @@ from poise.data.images import UnreadableError, decode, pillow
 from poise.errors import DataError
 from poise.progress import Progress
 
-#: The binary version: unlike the one for Python, it is read without running anything in it.
+#: The binary version: unlike the one for Python, reading it runs no code.
 CIFAR = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 CIFAR_MD5 = "c32a1d4ab5d03f1284b67883e8d87530"
 CIFAR_TEST = "cifar-10-batches-bin/test_batch.bin"
-#: A folder of one's own may hold the photos as JPEG files in this archive, test/CLASS/NUMBER.jpg.
+#: The user's own folder may hold the photos as JPEG files in this archive, test/CLASS/NUMBER.jpg.
 CIFAR_JPEG = "cifar10_test.tar"
 CIFAR_CLASSES = (
     "airplane",
@@ -49,7 +49,7 @@ _member = re.compile(r"test/(?P<kind>[^/]+)/(?P<number>\d+)\.jpg")
 def cifar10(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """The 10,000 test photos of CIFAR-10, 32 x 32 pixels in colour, ten kinds of things.
 
-    Sorted by class. Fetching them means an archive of 170 MB, of which the test photos are kept.
+    Sorted by class. The download is an archive of 170 MB, of which the test photos are kept.
     """
     jpeg = _own_archive()
 
@@ -113,11 +113,11 @@ def _own_archive() -> Path | None:
 
 
 def _test_batch(progress: Progress | None) -> Pair:
-    """The original: for each photo its class, then red, green and blue, a byte each."""
+    """The original archive: for each photo its class, then red, green and blue, a byte each."""
     archive = folders.cache() / "downloads" / "cifar10" / "cifar-10-binary.tar.gz"
     with tarfile.open(fetch(CIFAR, archive, CIFAR_MD5, progress), "r:gz") as files:
         content = files.extractfile(CIFAR_TEST)
-        if content is None:  # the checksum was right, so this is for the type checker alone
+        if content is None:  # never, as the checksum was right: for the type checker
             raise DataError(f"{archive} holds no {CIFAR_TEST}: delete it")
         rows = np.frombuffer(content.read(), dtype=np.uint8).reshape(-1, 1 + 3 * SIDE * SIDE)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]

@@ -1,4 +1,4 @@
-"""Public data sets: fetched once from where they are published, then read from the cache."""
+"""Public data sets: downloaded once from their publishers, then read from the cache."""
 
 import gzip
 import struct
@@ -41,7 +41,7 @@ EMNIST_MD5 = "58c8d27c78d21e728a6bc7b3cc06412e"
 #: EMNIST's clusters 10 14 18 24 30 36 39: A E I O U a e.
 VOWELS = (10, 14, 18, 24, 30, 36, 39)
 
-#: Data set -> where its points come from, and on what terms.
+#: Data set -> where its points come from, and their licence.
 ORIGINS = {
     "mnist": ("Y. LeCun, C. Cortes and C. Burges, The MNIST database", "CC BY-SA 3.0"),
     "fashionmnist": ("H. Xiao, K. Rasul and R. Vollgraf, Fashion-MNIST, 2017", "MIT"),
@@ -159,7 +159,7 @@ def _imbalanced(
     embedding: str,
     progress: Progress | None,
 ) -> Dataset:
-    """A random choice of so many points of each cluster, unless a file holds the authors' own."""
+    """A random sample with these cluster sizes, unless a file holds the authors' own sample."""
     own = stored(f"{name.replace('-', '_')}_{embedding}")
     if own is not None:
         X, y = own
@@ -199,7 +199,7 @@ def _emnist_split(split: str, progress: Progress | None) -> Pair:
             images = _read_idx(file)
         with files.open(f"gzip/emnist-{split}-labels-idx1-ubyte.gz") as file:
             labels = _read_idx(file)
-    # NIST stores rows of pixels as columns: upright, as MNIST's are.
+    # NIST stores rows of pixels as columns; now they are upright, as in MNIST.
     X = images.transpose(0, 2, 1).reshape(len(images), -1)
     return np.ascontiguousarray(X), labels.astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""The table of data sets, and how a name becomes one."""
+"""The table of data sets, and how they are loaded by name."""
 
 import re
 from dataclasses import replace
@@ -20,29 +20,30 @@ def load_dataset(
 ) -> Dataset:
     """The data set called `name`.
 
-    Files are looked for in the folder that the variable POISE_DATA names, then in the cache; what
-    is missing is downloaded once. ``NAME-modK`` is any of them with its clusters grouped into K
-    classes by their number modulo K, as in the paper.
+    Files are looked for in the folder named by the environment variable POISE_DATA, then in the
+    cache; what is missing is downloaded once. ``NAME-modK`` is any data set with its clusters
+    grouped into K classes by their number modulo K, as in the paper.
 
     Parameters
     ----------
     name : str
         See ``poise.datasets()``.
     embedding : str
-        What to put in place of the points' own numbers: read from a file NAME_EMBEDDING.npz in the
-        same folders if there is one, which may have any name, else one of ``poise.embeddings()``,
-        computed once. Texts have no numbers of their own: "raw" is "tfidf" for them.
+        What replaces the points' own numbers. A file NAME_EMBEDDING.npz in the same folders is used
+        if there is one, whatever the embedding is called; else it is one of
+        ``poise.embeddings()``, computed once. Texts have no numbers of their own: for them "raw" is
+        "tfidf".
     progress : function, optional
-        Called with (done, total) while something is downloaded, in bytes, or embedded, in steps.
+        Called with (done, total) during downloads, in bytes, and embedding, in steps.
     **options
-        What the data set's own function takes, such as `seed` for the generated ones.
+        Parameters of the data set, such as `seed` for the generated ones.
 
     Raises
     ------
     UnknownNameError
-        With the nearest names.
+        If there is no such data set; it names the nearest.
     DataError
-        If files can neither be found nor fetched, or are not what they should be.
+        If files can neither be found nor downloaded, or are damaged.
     """
     grouping = _modulo.fullmatch(name) if name not in datasets else None
     if grouping:

@@ -1,4 +1,4 @@
-"""Texts: what `X` holds is always an embedding, tf-idf unless another is asked for."""
+"""Data sets of texts: `X` is always an embedding, by default tf-idf."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,10 +33,10 @@ NEWS_ORIGIN = (
     "K. Lang, NewsWeeder: Learning to Filter Netnews, 1995 (20 Newsgroups, sorted by date)",
     "none stated; a public research set",
 )
-#: Embeddings of numbers: to find that out, they would first make one large array of all texts.
+#: Embeddings of numbers, refused early: they would first make one large array of all texts.
 OF_NUMBERS = ("hog", "image-encoder", "pca", "photo", "vae")
 
-#: Texts, and what class each belongs to.
+#: Texts, and the class of each.
 Table = tuple[Sequence[str], Sequence[str]]
 
 
@@ -44,7 +44,7 @@ Table = tuple[Sequence[str], Sequence[str]]
 def banking77(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """13,083 short questions to a bank, 77 intents, training questions first; tf-idf by default.
 
-    Clusters are the intents in alphabetical order. White space around a question is left out.
+    Clusters are the intents in alphabetical order. White space around questions is removed.
     """
 
     def questions() -> Table:
@@ -71,8 +71,8 @@ def banking77(embedding: str = "raw", progress: Progress | None = None) -> Datas
 def twenty_news(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     """18,846 posts to 20 newsgroups, training posts first; tf-idf by default.
 
-    Clusters are the newsgroups in alphabetical order. Posts are whole: headers, quotations and
-    signatures are left in, so some words give the newsgroup away.
+    Clusters are the newsgroups in alphabetical order. Posts are complete, with headers, quotations
+    and signatures, so some words give the newsgroup away.
     """
 
     def posts() -> Table:
@@ -111,13 +111,13 @@ def _embedded(
 
 
 def _own(file: str) -> Path | None:
-    """A file of the folder that POISE_DATA names, if it is there."""
+    """A file in the folder named by POISE_DATA, if there is one."""
     folder = folders.own_files()
     return folder / file if folder is not None and (folder / file).is_file() else None
 
 
 def _columns(path: Path, text: str, label: str) -> tuple[list[str], list[str]]:
-    """Texts and classes of a table: every row has both."""
+    """Texts and classes of a table in which every row has both."""
     # Here, because sources reads data sets by name and so imports this module.
     from poise.data.tables import read_columns
 
@@ -131,12 +131,12 @@ def _columns(path: Path, text: str, label: str) -> tuple[list[str], list[str]]:
     columns = read_columns(path, both)
     for number, row in enumerate(zip(columns[text], columns[label], strict=True), start=1):
         if not all(isinstance(value, str) for value in row):
-            raise DataError(f"row {number} of {path} has no {text} or no {label}: mend it")
+            raise DataError(f"row {number} of {path} has no {text} or no {label}: correct it")
     return columns[text], columns[label]
 
 
 def _fetched_news() -> Table:
-    """The posts through scikit-learn, which checks and keeps them."""
+    """The posts, downloaded by scikit-learn, which verifies and keeps them."""
     from sklearn.datasets import fetch_20newsgroups
 
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""Which embedding suits items, when nobody said which: the same for the app and for poise embed."""
+"""The default embedding for items: the same in the app and in poise embed."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -9,19 +9,20 @@ import numpy as np
 from poise.data.embeddings import sentence
 from poise.data.embeddings.efficientnet import LITE0
 from poise.data.embeddings.items import Items, are_images, are_texts
+from poise.data.image_files import load_file
 from poise.data.images import UnreadableError, decode, on_white
 from poise.extras import install
 
 #: Longest side of images that principal components of grey pixels serve best.
-SMALL = 64
-#: Numbers an item from which on principal components are taken.
-MANY = 128
-#: Image files that are looked at.
-LOOKED_AT = 24
-#: Difference of two colours of a pixel, of 255, below which it passes for grey; a JPEG's rounding.
-GREY = 12
+SMALL_SIDE = 64
+#: Items with more numbers than this are compared by principal components.
+MANY_NUMBERS = 128
+#: Image files that are checked for size and colour.
+CHECKED_FILES = 24
+#: Largest difference of a pixel's colours, of 255, that counts as grey: JPEG files round.
+GREY_TOLERANCE = 12
 
-#: What each of the encoders needs.
+#: What each encoder needs: a package of weights, and modules.
 NEEDED = {
     "photo": (LITE0.package, ("onnx", "onnxruntime", "PIL")),
     "sentence": (sentence.PACKAGE, ("sentencepiece",)),
@@ -29,7 +30,7 @@ NEEDED = {
 
 
 class Stronger(NamedTuple):
-    """An encoder that can be fetched: its name, what it is, megabytes, and what it gains."""
+    """An encoder that can be downloaded: its name, what it is, megabytes, and what it gains."""
 
     name: str
     what: str
@@ -37,8 +38,7 @@ class Stronger(NamedTuple):
     gain: str
 
 
-#: What could stand in the place of each; where the figures come from is told in
-#: docs/decisions/encoders.md.
+#: A larger encoder than each; docs/decisions/encoders.md says where the figures come from.
 STRONGER = {
     "photo": Stronger(
         "image-encoder",
@@ -66,19 +66,19 @@ class Choice(NamedTuple):
 
 
 def suited(items: Items) -> Choice:
-    """The embedding for items of a kind, and the reason.
+    """The embedding that suits items of this kind, and why.
 
     Texts are compared by their meaning, photographs and drawings by what they show; small grey
-    images and rows of numbers by principal components. Where an encoder is not installed, the
-    choice falls on what is (docs/decisions/offline-encoders.md).
+    images and rows of numbers by principal components. Encoders that are not
+    installed are passed over (docs/decisions/offline-encoders.md).
     """
     if are_texts(items):
         if is_installed("sentence"):
             return Choice("sentence", "texts are compared by what they mean")
         return Choice("tfidf", f"the encoder of texts is not installed: {install('app')}")
     if isinstance(items, np.ndarray) and not are_images(items):
-        if items[0].size > MANY:
-            return Choice("pca", f"{items[0].size:,} numbers an item are many")
+        if items[0].size > MANY_NUMBERS:
+            return Choice("pca", f"{items[0].size:,} numbers per item are many")
         return Choice("raw", "numbers are compared as they are")
     if _small_and_grey(items):
         return Choice("pca", "small grey images are compared by their pixels")
@@ -88,22 +88,22 @@ def suited(items: Items) -> Choice:
 
 
 def stronger(name: str) -> str:
-    """Which larger encoder could be fetched in the place of one, in words; empty if there is none.
+    """Which larger encoder could be used instead, in words; empty if there is none.
 
-    Nothing is asked of the network to find that out.
+    This makes no network request.
     """
     if name not in STRONGER:
         return ""
     other = STRONGER[name]
     return (
-        f"Where there is a network, a larger encoder ({other.what}; {other.size} MB, fetched once) "
-        f"can be tried: {install('encoders')}, then poise label with --embed {other.name} "
+        f"Where there is a network, a larger encoder ({other.what}; {other.size} MB, downloaded "
+        f"once) can be tried: {install('encoders')}, then poise label with --embed {other.name} "
         f"and another --project. {other.gain}. It depends on the items: compare by an audit"
     )
 
 
 def is_installed(name: str) -> bool:
-    """Whether an encoder and all that it needs are there; nothing is imported."""
+    """Whether an encoder and all that it needs are installed; nothing is imported."""
     package, modules = NEEDED[name]
     try:
         distribution(package)
@@ -113,24 +113,24 @@ def is_installed(name: str) -> bool:
 
 
 def _small_and_grey(items: Any) -> bool:
-    """Whether all images, or those that are looked at, are."""
+    """Whether all images are small and grey, as far as they are checked."""
     if isinstance(items, np.ndarray):
-        return max(items.shape[1:3]) <= SMALL and (items.ndim == 3 or items.shape[3] == 1)
-    some = np.unique(np.linspace(0, len(items) - 1, LOOKED_AT).astype(int)).tolist()
+        return max(items.shape[1:3]) <= SMALL_SIDE and (items.ndim == 3 or items.shape[3] == 1)
+    some = np.unique(np.linspace(0, len(items) - 1, CHECKED_FILES).astype(int)).tolist()
     for i in some:
         try:
-            content = items.paths[i].read_bytes()
-            if not decode(content, ("RGB", SMALL), _is_small_and_grey):
+            content, _ = load_file(items.paths[i])
+            if not decode(content, ("RGB", SMALL_SIDE), _is_small_and_grey):
                 return False
-        except (OSError, UnreadableError):
-            continue  # it is named where it is read
+        except UnreadableError:
+            continue  # reported when the items are read
     return True
 
 
 def _is_small_and_grey(picture: Any, side: int) -> bool:
-    if side > SMALL:
+    if side > SMALL_SIDE:
         return False
     if picture.mode == "L":
         return True
     colours = np.asarray(on_white(picture).convert("RGB"), dtype=np.int16)
-    return int(np.ptp(colours, axis=2).max()) <= GREY
+    return int(np.ptp(colours, axis=2).max()) <= GREY_TOLERANCE

@@ -21,9 +21,9 @@ from poise.data import folders
 from poise.errors import DataError
 from poise.extras import missing, needed
 
-#: Changes when the network that is built from the same weights does.
+#: Changes when the same weights make another network.
 FORMAT = 1
-#: What a torch file of the old format begins with.
+#: First number of a torch file of the old format.
 MAGIC = 0x1950A86A20F9469CFC6C
 #: Added to the variance of a batch norm.
 EPSILON = 1e-3
@@ -46,8 +46,8 @@ class Source:
     ----------
     package : as pip knows it
     file : below the folder of installed packages
-    sha256 : of the file
-    side : pixels a side of the images that the network was trained on
+    sha256 : hash of the file
+    side : pixels per side of the images that the network was trained on
     """
 
     package: str
@@ -84,7 +84,7 @@ def network(source: Source = LITE0) -> bytes:
 
 
 def _sealed(model: bytes) -> bytes:
-    """The network with its digest behind it, so that a damaged file is noticed."""
+    """The network with its digest appended, so that a damaged file is noticed."""
     return model + SEAL + hashlib.sha256(model).digest()
 
 
@@ -141,7 +141,7 @@ def _rebuild(
 
 
 class _Reader(pickle.Unpickler):
-    """Knows four names, and calls nothing else."""
+    """An unpickler that knows four names and calls nothing else."""
 
     names = {  # noqa: RUF012 - never changed
         ("collections", "OrderedDict"): OrderedDict,
@@ -262,9 +262,9 @@ def layers(weights: Weights) -> list[Layer]:
             skips,
         )
 
-    found = [layer("_conv_stem", "_bn0", stride=2)]
+    stack = [layer("_conv_stem", "_bn0", stride=2)]
     blocks = sum(name.endswith("_project_conv.weight") for name in weights)
-    channels, stage = found[0].kernel.shape[0], -1
+    channels, stage = stack[0].kernel.shape[0], -1
     for number in range(blocks):
         block = f"_blocks.{number}"
         out = weights[f"{block}._project_conv.weight"].shape[0]
@@ -272,14 +272,14 @@ def layers(weights: Weights) -> list[Layer]:
         stage += first
         expands = f"{block}._expand_conv.weight" in weights
         if expands:
-            found.append(layer(f"{block}._expand_conv", f"{block}._bn0"))
+            stack.append(layer(f"{block}._expand_conv", f"{block}._bn0"))
         stride = 2 if first and stage in HALVING else 1
-        found.append(layer(f"{block}._depthwise_conv", f"{block}._bn1", stride))
+        stack.append(layer(f"{block}._depthwise_conv", f"{block}._bn1", stride))
         skips = 0 if first else 2 + expands
-        found.append(layer(f"{block}._project_conv", f"{block}._bn2", 1, False, skips))
+        stack.append(layer(f"{block}._project_conv", f"{block}._bn2", 1, False, skips))
         channels = out
-    found.append(layer("_conv_head", "_bn1"))
-    return found
+    stack.append(layer("_conv_head", "_bn1"))
+    return stack
 
 
 def build(weights: Weights) -> bytes:

@@ -1,4 +1,4 @@
-"""Networks that others have trained, for texts and for images."""
+"""Pretrained networks for texts and for images, downloaded once."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class _Encoder:
-    """What both kinds share: a model by name, fetched once, or from a folder."""
+    """What both kinds share: a model by name, downloaded once, or from a folder."""
 
     model: str = ""
     folder: str | None = None
@@ -48,7 +48,7 @@ class _Encoder:
             raise InputError(f"there is no folder {self.folder}: it should hold the model's files")
 
     def fingerprint(self) -> str:
-        """Of the model's files, where they are the user's own."""
+        """Hash of the model's files, where they are the user's own."""
         if self.folder is None:
             return ""
         digest = hashlib.sha256()
@@ -74,7 +74,7 @@ class _Encoder:
         return np.concatenate(parts).astype(np.float32)
 
     def _load(self, library: Any, name: str) -> Any:
-        """The network, from the folder, the cache, or the network of computers."""
+        """The network, from the folder, from the cache, or downloaded."""
         known = {about["model"].lower(): about for about in library.list_supported_models()}
         about = known.get(self.model.lower())
         if about is None:
@@ -83,17 +83,17 @@ class _Encoder:
             raise InputError(
                 f"{name} knows no model {self.model!r}: there are, for example, {', '.join(near)}"
             )
-        place = Path(self.folder) if self.folder is not None else _fetched(about)
-        if not (place / about["model_file"]).is_file():
+        path = Path(self.folder) if self.folder is not None else _fetched(about)
+        if not (path / about["model_file"]).is_file():
             raise DataError(
-                f"{place} holds no {about['model_file']}: it is not the model {self.model}"
+                f"{path} holds no {about['model_file']}: it is not the model {self.model}"
             )
         try:
-            return library(model_name=about["model"], specific_model_path=str(place))
-        except Exception as error:  # the libraries below have no common error
+            return library(model_name=about["model"], specific_model_path=str(path))
+        except Exception as error:  # the libraries' errors have no common base
             reason = str(error).strip().splitlines() or [type(error).__name__]
             raise DataError(
-                f"the model {self.model} cannot be read ({reason[0][:100]}): delete {place} and "
+                f"the model {self.model} cannot be read ({reason[0][:100]}): delete {path} and "
                 "try again"
             ) from None
 
@@ -101,7 +101,7 @@ class _Encoder:
 @embeddings.register("text-encoder")
 @dataclass(frozen=True)
 class TextEncoder(_Encoder):
-    """Texts by their meaning, by a network that others trained, fetched once (needs fastembed).
+    """Texts by their meaning, by a pretrained network, downloaded once (needs fastembed).
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class TextEncoder(_Encoder):
     ) -> npt.NDArray[np.float32]:
         if not are_texts(items):
             raise InputError("text-encoder is for texts: use image-encoder for images, or pca")
-        # Half a character, as broken files have, is no text to the tokeniser.
+        # The tokeniser refuses lone surrogates, which broken files have.
         texts = (text.encode("utf-8", "replace").decode() for text in items)
         return self.encode("TextEmbedding", "text-encoder", texts, len(items), progress)
 
@@ -128,7 +128,7 @@ class TextEncoder(_Encoder):
 @embeddings.register("image-encoder")
 @dataclass(frozen=True)
 class ImageEncoder(_Encoder):
-    """Images by what they show, by a network that others trained, fetched once (needs fastembed).
+    """Images by what they show, by a pretrained network, downloaded once (needs fastembed).
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class ImageEncoder(_Encoder):
         Where the model's files are, on a machine without a network.
     batch : int
     height, width : int, optional
-        Of an image, where items are rows of numbers that are no square.
+        Of an image, where items are rows of numbers that are not square.
     """
 
     model: str = "Qdrant/clip-ViT-B-32-vision"
@@ -151,7 +151,7 @@ class ImageEncoder(_Encoder):
     ) -> npt.NDArray[np.float32]:
         if are_texts(items):
             raise InputError("image-encoder is for images: use text-encoder for texts")
-        needed("fastembed", "encoders", "the embedding image-encoder")  # Pillow comes with it
+        needed("fastembed", "encoders", "the embedding image-encoder")  # it brings Pillow
         return self.encode(
             "ImageEmbedding", "image-encoder", self._pictures(items), len(items), progress
         )
@@ -177,19 +177,19 @@ def _fetched(about: dict[str, Any]) -> Path:
     }
     for offline in (True, False):
         try:
-            place = Path(hub.snapshot_download(**wanted, local_files_only=offline))
-        except Exception as error:  # what a missing network raises depends on the versions
+            path = Path(hub.snapshot_download(**wanted, local_files_only=offline))
+        except Exception as error:  # without a network, the error depends on the versions
             if offline:
                 continue
-            strange = isinstance(error, OSError) and error.errno == 28
-            reason = "no room on the disk" if strange else "the network or its host was not reached"
+            is_full = isinstance(error, OSError) and error.errno == 28
+            reason = "no room on the disk" if is_full else "the network or its host was not reached"
             raise DataError(
                 f"the model {about['model']} ({about['size_in_GB']} GB) is not in {where} and "
                 f"cannot be fetched ({reason}): connect to a network once, or give folder=, where "
                 "its files are"
             ) from None
-        if all((place / file).is_file() for file in files):
-            return place
+        if all((path / file).is_file() for file in files):
+            return path
     raise DataError(f"the model {about['model']} came without {' or '.join(files)}: try another")
 
 

@@ -16,7 +16,7 @@ from poise.data.image_files import load_file
 from poise.data.images import UnreadableError, decode, on_white, square
 from poise.errors import DataError, InputError
 
-#: Side of the square that images are brought to if nobody says which.
+#: Side of the square that images are resized to by default.
 SIDE = 64
 
 
@@ -28,8 +28,8 @@ class Images:
     ----------
     paths : tuple of Path
     size : int, optional
-        Side of the square that every image is brought to, for embeddings that need equal sizes:
-        `SIDE`, or what the embedding does best with, if None.
+        Side of the square that every image is resized to, for embeddings that need equal sizes;
+        None: `SIDE`, or what suits the embedding best.
     colour : bool
         Three numbers per pixel instead of one.
     """
@@ -111,7 +111,7 @@ def rows(items: Items, name: str) -> npt.NDArray[Any]:
     if not array.shape[1]:
         raise InputError("items have no numbers: expected at least one per item")
     if not np.isfinite(array).all():
-        raise InputError("items have NaN or infinite entries: mend or leave out those rows")
+        raise InputError("items have NaN or infinite entries: correct or leave out those rows")
     return array
 
 
@@ -125,7 +125,7 @@ def numbers(items: Items, name: str) -> npt.NDArray[np.float32]:
 def shares(X: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """Numbers as shares, 0 to 1: bytes by 255, others by their least and largest if they exceed it.
 
-    One scale for all features, so that a pixel that hardly varies is not blown up.
+    All features have one scale, so that a pixel that hardly varies is not magnified.
     """
     if X.dtype == np.uint8:
         return np.asarray(X, dtype=np.float32) / np.float32(255)
@@ -161,11 +161,11 @@ def as_images(
         height = width = math.isqrt(d)
         if height * height != d:
             raise InputError(
-                f"{d} numbers an item are no square image: give height and width, or use pca"
+                f"{d} numbers per item are no square image: give height and width, or use pca"
             )
     if height is None or width is None:
-        given = height or width or 1
-        height, width = height or d // given, width or d // given
+        known = height or width or 1
+        height, width = height or d // known, width or d // known
     if height * width not in (d, d // 3 if d % 3 == 0 else d):
         raise InputError(f"{height} x {width} are not the {d} numbers of an item: check both")
     return X.reshape((n, height, width) if height * width == d else (n, height, width, 3))
@@ -173,7 +173,7 @@ def as_images(
 
 def _picture(path: Path) -> Any:
     with named(path):
-        # Without a limit to its size: the encoders of others bring it to their own.
+        # Without a limit to its size: encoders resize it themselves.
         return decode(file_content(path), ("RGB", 1 << 16), lambda p, _: on_white(p).convert("RGB"))
 
 
@@ -189,4 +189,4 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except UnreadableError as error:
-        raise DataError(f"{path} cannot be read ({error}): mend it or leave it out") from None
+        raise DataError(f"{path} cannot be read ({error}): repair it or leave it out") from None

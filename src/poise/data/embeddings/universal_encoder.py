@@ -75,7 +75,7 @@ class UniversalEncoder:
             used[start : start + length] = True
         gaps = np.flatnonzero(~used)
         tokens = np.zeros(n_rows, dtype=np.int64)
-        tokens[used] = np.concatenate([np.asarray(one, dtype=np.int64) for one in texts])
+        tokens[used] = np.concatenate([np.asarray(text, dtype=np.int64) for text in texts])
 
         features = self._features(tokens, gaps)
         sums = np.add.reduceat(features, starts, axis=0)  # gaps are zero and add nothing

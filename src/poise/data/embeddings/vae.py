@@ -20,7 +20,7 @@ from poise.progress import NotedProgress
 
 #: Fewer items than this are too few to hold some out.
 LEAST_TO_HOLD_OUT = 20
-#: At most this share of the time goes into writing checkpoints.
+#: Largest share of the time that writing checkpoints may take.
 CHECKPOINT_SHARE = 0.05
 #: What the seed is combined with; epoch e adds e to the last.
 FIRST_WEIGHTS, SPLIT, HELD_OUT_NOISE, EPOCHS = range(4)
@@ -36,7 +36,7 @@ class VAE:
 
     .. math:: -\mathbb E_{z \sim q(z|x)} \log p(x|z) + \mathrm{KL}(q(z|x) \,\|\, N(0, I)),
 
-    the first term a binary cross-entropy, by Adam. With 784 numbers an item it is the 784-400-20
+    the first term a binary cross-entropy, by Adam. With 784 numbers per item it is the 784-400-20
     network that embeds the images of the paper's experiments (its section 3).
 
     Parameters
@@ -44,16 +44,16 @@ class VAE:
     dimensions, hidden : int
         Widths of the code and of the layer before it.
     epochs : int
-        At most so many passes over the items.
+        Most passes over the items.
     patience : int
-        Training stops when the loss on the items held out has not improved for so many epochs,
-        and the best weights are used; 0 trains every epoch on all items.
+        Training stops when the loss on held-out items has not improved for this many epochs, and
+        the best weights are used; 0 trains every epoch on all items.
     held_out : float
-        Share of the items that early stopping looks at instead of training on.
+        Share of the items that are kept for early stopping instead of training.
     batch : int
     learning_rate : float
     seed : int
-        Of the first weights, the order of the items and the noise.
+        Of the initial weights, the order of the items and the noise.
     device : str
         ``"cpu"``, ``"cuda"``, or ``"auto"``: cuda where there is one.
 
@@ -95,8 +95,8 @@ class VAE:
 class _Training:
     """One training: everything that the next epoch depends on is in `state()`.
 
-    Whatever is drawn in an epoch is drawn from a generator made from the seed and the epoch's
-    number, so a training that goes on from a checkpoint sees the same order and the same noise.
+    All random numbers of an epoch come from a generator seeded with the seed and the epoch's
+    number, so a training resumed from a checkpoint sees the same order and the same noise.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class _Training:
         return len(self.held_out) > 0 and self.epoch - self.best_epoch >= self.options.patience
 
     def _train(self) -> float:
-        """One epoch; the mean loss of an item."""
+        """Train one epoch; returns the mean loss per item."""
         random = self._draw(EPOCHS + self.epoch)
         order = random.permutation(self.trained)
         noise = self._noise(random, len(order))
@@ -163,7 +163,7 @@ class _Training:
         return total / len(order)
 
     def _loss_held_out(self) -> float:
-        """The mean loss of an item held out, with the same noise every time."""
+        """The mean loss per held-out item, with the same noise every time."""
         noise = self._noise(self._draw(HELD_OUT_NOISE), len(self.held_out))
         total = 0.0
         with self.torch.no_grad():
@@ -231,13 +231,13 @@ class _Training:
         return {name: value.clone() for name, value in self.network.state_dict().items()}
 
     def _device(self) -> str:
-        there = self.torch.cuda.is_available()
-        if self.options.device == "cuda" and not there:
+        has_cuda = self.torch.cuda.is_available()
+        if self.options.device == "cuda" and not has_cuda:
             raise InputError("device is cuda and torch finds none: use device=cpu or auto")
-        return "cuda" if there and self.options.device != "cpu" else "cpu"
+        return "cuda" if has_cuda and self.options.device != "cpu" else "cpu"
 
     def _keep(self) -> None:
-        """Write a checkpoint, unless the last one is so recent that this would cost time."""
+        """Write a checkpoint, unless the last one is too recent to be worth the time."""
         if self.checkpoint is None:
             return
         start = time.monotonic()
@@ -258,7 +258,7 @@ class _Training:
         self.cost = self.written - start
 
     def _resume(self) -> None:
-        """Go on from the checkpoint, if there is one and it is whole."""
+        """Resume from the checkpoint, if there is one and it is undamaged."""
         if self.checkpoint is None or not self.checkpoint.is_file():
             return
         fresh = self._weights(), self.adam.state_dict()

@@ -1,4 +1,4 @@
-"""What opening a project will cost, said before it is begun, or refused."""
+"""Estimates of what opening a project will cost, and a refusal of what does not fit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,23 +9,23 @@ from poise.graph.cost import knn_cost
 from poise.graph.search import choose_backend
 from poise.machine import check_room, cores
 
-#: An estimate is given for at least this many items.
-MANY = 100_000
-#: Bytes of each neighbour of an item while questions are asked and answered.
-LABELLING = 300
+#: An estimate is given from this many items on.
+LEAST_ITEMS = 100_000
+#: Bytes per neighbour of an item while questions are asked and answered.
+LABELLING_BYTES = 300
 
-#: Called with a sentence and a number of seconds.
+#: Called with a sentence and the estimated seconds.
 Expect = Callable[[str, float], None]
 
 
 def expect_graph(features: npt.NDArray[Any], k: int, metric: str, expect: Expect) -> None:
-    """Say what joining many items to k neighbours costs; refuse what does not fit into memory."""
+    """Estimate the cost of joining many items to k neighbours; refuse what memory cannot hold."""
     n, d = features.shape
-    if n < MANY:
+    if n < LEAST_ITEMS:
         return
     cost = knn_cost(n, d, k, choose_backend(n, d, metric), cores())
     check_room(
-        max(cost.memory, LABELLING * n * k),
+        max(cost.memory, LABELLING_BYTES * n * k),
         f"labelling {n:,} items with {k} neighbours each",
         "take fewer items or a smaller --k, or a machine with more memory",
     )
