@@ -27,8 +27,8 @@ def blobs(seed: int = 0, size: int = 300, spread: float = 0.17, version: str = "
     angle = np.pi * clusters / 4
     X = np.column_stack([np.cos(angle), np.sin(angle)])
     X += spread * rng.normal(size=X.shape)
-    found = Dataset("blobs", X, clusters, clusters % 2, SOURCE, LICENCE)
-    return found if version == "paper" else found.only("blobs", rng.permutation(len(X)))
+    dataset = Dataset("blobs", X, clusters, clusters % 2, SOURCE, LICENCE)
+    return dataset if version == "paper" else dataset.only("blobs", rng.permutation(len(X)))
 
 
 @datasets.register("box")

@@ -59,10 +59,10 @@ def cifar10(embedding: str = "raw", progress: Progress | None = None) -> Dataset
         return kept("cifar10", lambda: _test_batch(progress))
 
     shape = (SIDE, SIDE, 3)
-    found = published("cifar10", photos, embedding, CIFAR_ORIGIN, shape=shape, progress=progress)
-    if found.n_points != N_TEST:
-        return found.noted(f"{found.n_points:,} of the {N_TEST:,} test photos")
-    return found if jpeg is None else found.noted("made from JPEG copies")
+    dataset = published("cifar10", photos, embedding, CIFAR_ORIGIN, shape=shape, progress=progress)
+    if dataset.n_points != N_TEST:
+        return dataset.noted(f"{dataset.n_points:,} of the {N_TEST:,} test photos")
+    return dataset if jpeg is None else dataset.noted("made from JPEG copies")
 
 
 def read_jpeg(path: Path) -> Pair:

@@ -89,12 +89,12 @@ def emnist(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     def images() -> Pair:
         return kept("emnist", lambda: _openml("EMNIST_Balanced"))
 
-    found = published(
+    dataset = published(
         "emnist", images, embedding, ORIGINS["emnist"], shape=(28, 28), progress=progress
     )
-    if found.n_points == 131_600:
-        return found
-    return found.noted("a class-balanced part, not the official 131,600 points")
+    if dataset.n_points == 131_600:
+        return dataset
+    return dataset.noted("a class-balanced part, not the official 131,600 points")
 
 
 @datasets.register("isolet")
@@ -219,7 +219,7 @@ def _openml(name: str) -> Pair:
 
     try:
         with silent_retries():
-            found = fetch_openml(
+            fetched = fetch_openml(
                 name, version=1, as_frame=False, parser="liac-arff", data_home=folders.cache()
             )
     except OSError as error:
@@ -227,10 +227,10 @@ def _openml(name: str) -> Pair:
             f"cannot fetch {name} from OpenML ({getattr(error, 'reason', error)}): connect to a "
             "network and try again, or set POISE_DATA to a folder that holds the data"
         ) from None
-    _, y = np.unique(found.target, return_inverse=True)
-    labels = np.asarray(found.target)
+    _, y = np.unique(fetched.target, return_inverse=True)
+    labels = np.asarray(fetched.target)
     numbers = labels.astype(np.float64).astype(np.int64) if _numeric(labels) else y
-    return np.asarray(found.data), np.asarray(numbers, dtype=np.int64)
+    return np.asarray(fetched.data), np.asarray(numbers, dtype=np.int64)
 
 
 def _numeric(labels: npt.NDArray[Any]) -> bool:

@@ -60,13 +60,13 @@ def load_dataset(
         embeddings.factory(embedding)  # an unknown name costs no work
     given = {"progress": progress, "embedding": embedding}
     try:
-        found = datasets.make(name, **options, **{k: v for k, v in given.items() if k in takes})
+        dataset = datasets.make(name, **options, **{k: v for k, v in given.items() if k in takes})
     except TypeError:
         raise InputError(
             f"{name} does not take {', '.join(options)}: see help(poise.load_dataset)"
         ) from None
     if embedding == "raw" or "embedding" in takes:
-        return found
+        return dataset
     return replace(
-        found, X=embed(found.X, embedding, progress=without_note(progress)), shape=None
+        dataset, X=embed(dataset.X, embedding, progress=without_note(progress)), shape=None
     ).noted(f"embedded with {embedding}")

@@ -11,6 +11,7 @@ from poise.data.datasets.embedded import stored_embedding
 from poise.data.datasets.registry import datasets
 from poise.data.download import fetch, silent_retries
 from poise.data.embeddings.registry import embed
+from poise.data.tables import read_columns
 from poise.errors import DataError, InputError
 from poise.progress import Progress, without_note
 
@@ -59,12 +60,12 @@ def banking77(embedding: str = "raw", progress: Progress | None = None) -> Datas
                 texts, intents = texts + part[0], intents + part[1]
         return [text.strip() for text in texts], intents
 
-    found = _embedded("banking77", questions, embedding, BANKING_ORIGIN, progress)
-    if found.n_points == N_QUESTIONS:
-        return found
-    if found.n_points == N_TEST_QUESTIONS:
-        return found.noted(f"the {N_TEST_QUESTIONS:,} questions of the test split")
-    return found.noted(f"{found.n_points:,} of the {N_QUESTIONS:,} questions")
+    dataset = _embedded("banking77", questions, embedding, BANKING_ORIGIN, progress)
+    if dataset.n_points == N_QUESTIONS:
+        return dataset
+    if dataset.n_points == N_TEST_QUESTIONS:
+        return dataset.noted(f"the {N_TEST_QUESTIONS:,} questions of the test split")
+    return dataset.noted(f"{dataset.n_points:,} of the {N_QUESTIONS:,} questions")
 
 
 @datasets.register("20news")
@@ -79,11 +80,11 @@ def twenty_news(embedding: str = "raw", progress: Progress | None = None) -> Dat
         own = _own("20news.parquet")
         return _fetched_news() if own is None else _columns(own, "text", "newsgroup")
 
-    found = _embedded("20news", posts, embedding, NEWS_ORIGIN, progress)
-    found = found.noted("posts with headers, quotations and signatures")
-    if found.n_points == N_POSTS:
-        return found
-    return found.noted(f"{found.n_points:,} posts instead of scikit-learn's {N_POSTS:,}")
+    dataset = _embedded("20news", posts, embedding, NEWS_ORIGIN, progress)
+    dataset = dataset.noted("posts with headers, quotations and signatures")
+    if dataset.n_points == N_POSTS:
+        return dataset
+    return dataset.noted(f"{dataset.n_points:,} posts instead of scikit-learn's {N_POSTS:,}")
 
 
 def _embedded(
@@ -118,8 +119,6 @@ def _own(file: str) -> Path | None:
 
 def _columns(path: Path, text: str, label: str) -> tuple[list[str], list[str]]:
     """Texts and classes of a table in which every row has both."""
-    # Here, because sources reads data sets by name and so imports this module.
-    from poise.data.tables import read_columns
 
     def both(names: Sequence[str]) -> list[str]:
         if text not in names or label not in names:
@@ -144,14 +143,14 @@ def _fetched_news() -> Table:
     for split in ("train", "test"):
         try:
             with silent_retries():
-                found = fetch_20newsgroups(subset=split, shuffle=False, data_home=folders.cache())
+                news = fetch_20newsgroups(subset=split, shuffle=False, data_home=folders.cache())
         except OSError as error:
             raise DataError(
                 f"cannot fetch 20news ({getattr(error, 'reason', error)}): connect to a network "
                 "and try again, or set POISE_DATA to a folder that holds 20news.parquet"
             ) from None
-        names = [Path(file).parts[-2:] for file in found.filenames]
+        names = [Path(file).parts[-2:] for file in news.filenames]
         for i in sorted(range(len(names)), key=names.__getitem__):  # scikit-learn shuffles
-            texts.append(found.data[i])
-            groups.append(found.target_names[found.target[i]])
+            texts.append(news.data[i])
+            groups.append(news.target_names[news.target[i]])
     return texts, groups
