@@ -1,4 +1,4 @@
-"""Folders of a test's own: no data, an empty cache, no network."""
+"""Folders for each test: no data, an empty cache, no network."""
 
 import pytest
 import sklearn.datasets
@@ -9,7 +9,7 @@ from poise.errors import DataError
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """A cache of its own and no folder of data; every download is refused."""
+    """An empty cache and no folder of data; every download is refused."""
     monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("POISE_DATA", raising=False)
 
@@ -25,7 +25,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def own_files(elsewhere, monkeypatch):
-    """A folder for POISE_DATA to name, empty."""
+    """An empty folder named by POISE_DATA."""
     folder = elsewhere / "own"
     folder.mkdir()
     monkeypatch.setenv("POISE_DATA", str(folder))

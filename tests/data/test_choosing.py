@@ -1,4 +1,4 @@
-"""What suits items when nobody says: by kind, by looking at images, by what is installed."""
+"""The default embedding: by kind of item, by the look of images, by what is installed."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from poise.data.embeddings.items import Images
 
 @pytest.fixture
 def pictures(tmp_path):
-    """Makes images files: (name, size, colour) -> Images."""
+    """Creates image files: (name, size, colour) -> Images."""
     rng = np.random.default_rng(0)
 
     def make(*wanted):
@@ -57,7 +57,7 @@ def test_arrays_of_images(shape, name):
 
 @pytest.mark.parametrize("shape", [(3, 80, 80, 4), (3, 10, 6, 4), (3, 5, 6, 7, 8)])
 def test_arrays_of_other_shapes_are_numbers(shape):
-    """They would be cut into squares that show nothing, or refused by what was chosen for them."""
+    """Otherwise they would be cut into meaningless squares, or refused by the embedding."""
     assert suited(np.zeros(shape, np.uint8)).name == "pca"
     assert poise.embed(np.random.default_rng(0).random(shape), cached=False).shape == (3, 3)
 

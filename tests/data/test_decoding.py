@@ -1,4 +1,4 @@
-"""One decoder: every kind of file, upright and in eight bits, or one clear reason."""
+"""The one decoder: every kind of file, upright and in eight bits, or one clear reason."""
 
 import io
 import struct
@@ -35,7 +35,7 @@ def corners(side=64):
 
 
 def turned(orientation, kind="JPEG"):
-    """A file whose camera says how it was held; the picture stored so that it is upright."""
+    """A photograph with an orientation tag, stored so that it is upright once turned."""
     undo = {
         1: None,
         2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -90,7 +90,7 @@ def test_cmyk_and_palette_and_one_bit():
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
 def test_what_is_transparent_is_white(mode):
-    """Also where the hidden colour is black, and where a palette says what is clear."""
+    """Even if the hidden colour is black, or a palette says what is transparent."""
     clear = Image.new("RGBA", (64, 64), (0, 0, 0, 0))
     clear.paste((0, 0, 0, 255), (0, 0, 32, 64))
     if mode == "P":
@@ -176,7 +176,7 @@ POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n 
         (saved(corners(), "JPEG")[:700], "it is damaged or cut short"),
     ],
 )
-def test_files_of_no_use(content, reason, tmp_path):
+def test_unusable_files(content, reason, tmp_path):
     with pytest.raises(UnreadableError, match=reason):
         square(content, 64)
     path = tmp_path / "bad.png"
@@ -222,7 +222,7 @@ def test_a_large_image_is_read_alone(monkeypatch):
     assert most == 1
 
 
-def test_warnings_come_back():
+def test_warnings_are_restored():
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         square(saved(corners()), 8)

@@ -1,4 +1,4 @@
-"""Downloads from a server on loopback that behaves in every way a server can."""
+"""Downloads from a local server that fails in many ways."""
 
 import errno
 import hashlib
@@ -21,7 +21,7 @@ MD5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `CONTENT`; `stop_after` bytes it hangs up, and `ranges` it may not know."""
+    """Serves `CONTENT`; hangs up after `stop_after` bytes, and may not support ranges."""
 
     stop_after: int | None = None
     ranges = True
@@ -78,7 +78,7 @@ def test_fetches_once(server, tmp_path):
 
 
 @pytest.mark.parametrize("ranges", [True, False])
-def test_goes_on_where_it_was_interrupted(server, tmp_path, ranges):
+def test_resumes_after_an_interruption(server, tmp_path, ranges):
     server.ranges = ranges
     server.stop_after = 100_000
     path = tmp_path / "file.gz"
@@ -92,7 +92,7 @@ def test_goes_on_where_it_was_interrupted(server, tmp_path, ranges):
     assert server.requests == [None, "bytes=100000-"]
 
 
-def test_a_part_that_is_all_there_is(server, tmp_path):
+def test_a_part_that_is_already_complete(server, tmp_path):
     (tmp_path / "file.gz.part").write_bytes(CONTENT)
     assert fetch(server.address, tmp_path / "file.gz", MD5).read_bytes() == CONTENT
 
@@ -130,7 +130,7 @@ def test_a_full_disk(server, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be(server, tmp_path):
+def test_a_folder_that_cannot_be_created(server, tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(DataError, match="cannot write"):
         fetch(server.address, Path(tmp_path / "file" / "file.gz"), MD5)
@@ -140,8 +140,8 @@ def test_a_folder_that_cannot_be(server, tmp_path):
 @pytest.mark.parametrize(
     ("load", "opener"), [(_openml, "_openml.urlopen"), (_fetched_news, "_base.urlretrieve")]
 )
-def test_only_our_own_line_tells_of_a_missing_network(load, opener, tmp_path, monkeypatch):
-    """scikit-learn warns at every further try, and warnings are errors here."""
+def test_a_missing_network_is_one_error_without_warnings(load, opener, tmp_path, monkeypatch):
+    """scikit-learn warns about every retry, and warnings are errors here."""
     tries = []
 
     def refuse(*_, **__):

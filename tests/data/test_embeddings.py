@@ -62,7 +62,7 @@ def models(tmp_path_factory):
 
 @pytest.fixture
 def parameters(name, request):
-    """What makes the embedding quick enough for a test, and independent of a network."""
+    """Parameters that make the embedding quick, and independent of a network."""
     need(name)
     if name == "vae":
         return {"epochs": 2, "hidden": 8}
@@ -273,7 +273,7 @@ class TestEncoders:
         same = poise.embed(TEXTS, "text-encoder", folder=models["text-encoder"])
         np.testing.assert_array_equal(X, same)
 
-    def test_a_model_that_is_none(self, models, tmp_path):
+    def test_files_that_are_no_model(self, models, tmp_path):
         with pytest.raises(InputError, match=r"knows no model 'bge': there are.*BAAI/bge"):
             poise.embed(TEXTS, "text-encoder", model="bge")
         with pytest.raises(InputError, match="there is no folder"):
@@ -321,7 +321,7 @@ class TestCommand:
             ("F.npy -o X.npy", "holds no images"),
         ],
     )
-    def test_a_slip_costs_one_line(self, line, message, run, tmp_path, monkeypatch):
+    def test_a_mistake_costs_one_line(self, line, message, run, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "F.npy").mkdir()
         code, out, err = run(f"embed {line}")
@@ -331,7 +331,7 @@ class TestCommand:
         assert message in err
         assert {kept.name for kept in tmp_path.iterdir()} <= {"F.npy", "cache"}
 
-    def test_a_folder_that_cannot_be_written_is_said_before_the_work(self, run, tmp_path):
+    def test_a_folder_that_cannot_be_written_is_refused_before_the_work(self, run, tmp_path):
         (tmp_path / "file").write_text("mine")
         code, out, err = run(f"embed digits -o {tmp_path}/file/X.npy")
         assert (code, out, err.count("\n")) == (2, "", 1)

@@ -37,7 +37,7 @@ def without_reader(monkeypatch):
 
 @pytest.fixture
 def photos(tmp_path):
-    """A folder with a photograph as it is, under another ending, cut short, and a drawing."""
+    """A folder with a photograph, the same under another ending and cut short, and a drawing."""
     folder = tmp_path / "photos"
     folder.mkdir()
     Image.new("RGB", (80, 80), "green").save(folder / "drawing.png")

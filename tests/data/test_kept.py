@@ -1,4 +1,4 @@
-"""Rows kept by content: what was written whole is found again, nothing else is believed."""
+"""Rows kept by content: complete records are found again, all others are ignored."""
 
 import errno
 import hashlib
@@ -22,7 +22,7 @@ def key(i):
 
 
 def row(i, dimensions=3):
-    """What is kept under key(i), so that a reader can tell whether it is right."""
+    """The row kept under key(i), so that a reader can check it."""
     return np.random.default_rng(i).normal(size=dimensions).astype(np.float32)
 
 
@@ -33,7 +33,7 @@ def filled(path, count=5):
 
 
 def assert_right(store, count):
-    """Whatever is known is right; the number of known items."""
+    """Check that all known rows are right; returns their number."""
     mask, rows = store.get([key(i) for i in range(count)])
     for i in range(count):
         np.testing.assert_array_equal(rows[i], row(i) if mask[i] else np.zeros(3))
@@ -71,7 +71,7 @@ def test_an_item_is_kept_once(tmp_path):
 
 
 def test_every_cut(tmp_path):
-    """However much of the file was written: a prefix of the items, and it can be continued."""
+    """However much of the file was written, it holds the first items and can be continued."""
     path = tmp_path / "rows"
     whole = filled(path).path.read_bytes()
     counts = []
@@ -86,7 +86,7 @@ def test_every_cut(tmp_path):
 
 
 def test_every_damaged_byte(tmp_path):
-    """A changed byte costs one item, or all if it is in the header; nothing wrong is given."""
+    """A changed byte costs one item, or all if it is in the header; no row is ever wrong."""
     path = tmp_path / "rows"
     whole = filled(path).path.read_bytes()
     for place in range(len(whole)):

@@ -1,4 +1,4 @@
-"""The embedding photo: the same rows however it is asked, each image embedded once."""
+"""The embedding photo: the same rows for files and arrays, and each image embedded once."""
 
 import importlib.util
 import tracemalloc
@@ -26,7 +26,7 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """How many images the network is given at a time; it is another, quick one."""
+    """Numbers of images that the network gets at a time; it is replaced by a quick one."""
     sizes = []
 
     def session(source):
@@ -127,7 +127,7 @@ class TestNetwork:
         grey = poise.embed(arrays[..., 0], "photo")
         assert np.abs(grey - poise.embed(arrays, "photo")).max() > 0.1
 
-    def test_rows_do_not_depend_on_their_company(self):
+    def test_rows_do_not_depend_on_the_other_images(self):
         images = np.random.default_rng(0).integers(
             0, 256, (BATCH_IMAGES + 1, 8, 8, 3), dtype=np.uint8
         )
@@ -157,7 +157,7 @@ class TestNetwork:
 
 @pytest.mark.usefixtures("seen")
 def test_images_in_an_array_are_not_copied():
-    """A file of images is mapped into memory; it may be larger than that."""
+    """A file of images is mapped into memory, and may be larger than it."""
     items = np.zeros((600, 128, 128, 3), dtype=np.uint8)
     tracemalloc.start()
     try:

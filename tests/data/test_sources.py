@@ -22,7 +22,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def npy_header(shape):
-    """A .npy file that promises an array and holds none of it."""
+    """A .npy file whose header announces an array that is not there."""
     text = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode() + b"\n"
     return b"\x93NUMPY\x02\x00" + len(text).to_bytes(4, "little") + text
 
@@ -77,7 +77,7 @@ class TestSources:
         with pytest.raises(InputError, match="has no column 'body': there are id, text"):
             read_items(str(path), "body")
 
-    def test_a_column_that_cannot_be_told_is_asked_for(self, tmp_path):
+    def test_an_ambiguous_column_has_to_be_named(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("one,two,label\na,b,c\n")
         with pytest.raises(InputError, match="say which holds the texts"):

@@ -1,4 +1,4 @@
-"""Data sets of texts: embedded by default, from a file of one's own or from the publisher."""
+"""Data sets of texts: embedded by default, from the user's own file or from the publisher."""
 
 from types import SimpleNamespace
 

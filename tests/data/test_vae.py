@@ -1,4 +1,4 @@
-"""The variational autoencoder: what it learns; that it repeats itself, even if killed."""
+"""The variational autoencoder: what it learns, and the same numbers again, even if killed."""
 
 import os
 import signal
@@ -145,7 +145,7 @@ class TestTraining:
         with pytest.raises(InputError, match="cuda and torch finds none"):
             poise.embed(two_kinds()[0], "vae", device="cuda", **SMALL)
 
-    def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_numbers(self, own_cache):
+    def test_a_killed_training_resumes_and_ends_with_the_same_numbers(self, own_cache):
         X, _ = two_kinds()
         whole = poise.embed(X, "vae", cached=False, **SMALL)
         code = (

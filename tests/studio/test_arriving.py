@@ -1,4 +1,4 @@
-"""Items that arrive while questions are asked already."""
+"""Items that arrive while questions are being asked."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ def catalogue(places):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Few items are enough."""
+    """Questions begin with few items."""
     for name, value in {
         "ENOUGH_ITEMS": 100,
         "LEAST_ITEMS": 20,
@@ -46,7 +46,7 @@ def small(monkeypatch):
 
 
 class Clock:
-    """Goes on by so many seconds whenever somebody looks."""
+    """A clock that advances by `step` seconds with every call."""
 
     def __init__(self, step):
         self.now, self.step = 0.0, step
@@ -73,7 +73,7 @@ def test_after_some_seconds_fewer_are_enough(small):
     assert len(parts(step=15.0)[0].catalogue) == 60
 
 
-def test_nothing_begins_early_if_the_rest_is_there_soon(small, monkeypatch):
+def test_nothing_begins_early_if_the_rest_comes_soon(small, monkeypatch):
     monkeypatch.setattr(module, "SOON_SECONDS", 1e9)
     assert parts() == []
 
@@ -92,7 +92,7 @@ def test_what_an_earlier_run_embedded_does_not_make_the_rest_seem_quick(small, m
     assert len(found[0].catalogue) < 300
 
 
-def test_what_is_in_keeps_its_number_and_the_graph_is_that_of_the_items(small):
+def test_items_keep_their_nodes_and_the_graph_is_that_of_the_items(small):
     *_, before, last = parts()
     n = len(before.catalogue)
     assert last.catalogue.ids[:n] == before.catalogue.ids
@@ -100,7 +100,7 @@ def test_what_is_in_keeps_its_number_and_the_graph_is_that_of_the_items(small):
     assert last.graph.fingerprint == knn_graph(last.features, k=5).fingerprint
 
 
-def test_files_that_change_meanwhile_end_it(small):
+def test_arriving_stops_if_files_change_meanwhile(small):
     def shifting(m):
         return catalogue(np.roll(shuffled(400), m).tolist()[:m])
 
@@ -250,7 +250,7 @@ def test_the_first_question_does_not_wait_for_the_last_photo(small, photos, tmp_
 
 @pytest.fixture
 def decoded(monkeypatch):
-    """Counts how often each file is decoded as an encoder or a copy needs it."""
+    """Counts how often each file is decoded."""
     counts = Counter()
     real = images_module.square
 
@@ -345,7 +345,7 @@ def name_id(before, project, name):
     return next(i for i in before if project.catalogue.sources[project.catalogue.nodes[i]] == name)
 
 
-def test_a_failure_after_questions_began_is_told_and_they_go_on(
+def test_a_failure_after_questions_began_is_shown_and_they_go_on(
     small, photos, tmp_path, monkeypatch
 ):
     def fail(*given, **named):
@@ -397,7 +397,7 @@ def test_closing_ends_the_reading(small, photos, tmp_path):
 
 
 def test_texts_that_are_new_in_a_table_join_the_old_ones(small, tmp_path, monkeypatch):
-    """Wherever they stand in it; texts that are gone leave."""
+    """Wherever they are in the table; removed texts leave."""
     monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
     words = ["red", "green", "blue", "grey", "pink", "white", "black", "brown", "orange", "purple"]
     texts = [f"a {a} thing, {b} walls, {c}" for a in words for b in words for c in ("in", "out")]
@@ -440,7 +440,7 @@ def test_texts_that_are_new_in_a_table_join_the_old_ones(small, tmp_path, monkey
     whole.close()
 
 
-def test_the_time_that_is_left_does_not_count_what_was_there(monkeypatch):
+def test_the_time_left_does_not_count_what_was_done_before(monkeypatch):
     """9,000 of 10,000 were known; 500 more took ten seconds, so the last 500 take as long."""
     opening = Opening(Source("x"))
     now = [100.0]

@@ -1,4 +1,4 @@
-"""Items keep their names whatever happens around them, and a bad one never stops the rest."""
+"""Items keep their ids whatever happens around them, and a bad one never stops the rest."""
 
 import io
 import json
@@ -41,7 +41,7 @@ def shade(found, index):
 
 
 def table(path, rows):
-    """Rows of one kind of dict, in the format that the name says."""
+    """Write rows to a file, in the format of its ending."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     if path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -65,7 +65,7 @@ class TestFolders:
             picture(folder / name, grey)
         return folder
 
-    def test_images_are_known_by_what_they_show(self, photos):
+    def test_ids_are_hashes_of_contents(self, photos):
         before = read_catalogue(str(photos))
         shades = {item: shade(before, index) for index, item in enumerate(before.ids)}
         (photos / "cat/a.png").rename(photos / "zebra.png")
@@ -76,7 +76,7 @@ class TestFolders:
         for index, item in enumerate(after.ids):
             assert shade(after, index) == shades.get(item, 50)
 
-    def test_what_a_person_knows_them_by(self, photos):
+    def test_sources_are_paths(self, photos):
         found = read_catalogue(str(photos))
         assert found.name == "photos"
         assert found.sources == ("cat/a.png", "cat/b.png", "d.png", "dog/c.png")
@@ -130,7 +130,7 @@ class TestFolders:
         assert found.pixels.shape == (5, 64, 64)
         assert np.abs(found.pixels - expected).max() <= 3
 
-    def test_one_bad_file_is_left_out_and_said(self, photos, tmp_path):
+    def test_one_bad_file_is_left_out_and_reported(self, photos, tmp_path):
         (photos / "empty.png").write_bytes(b"")
         (photos / "text.jpg").write_text("this is no picture at all")
         noise(photos / "half.png")
@@ -212,7 +212,7 @@ class TestFolders:
         except OSError:
             pytest.skip("this file system takes UTF-8 names only")
         kept = tmp_path / ".kept" / "items.npz"
-        for _ in range(2):  # the second time out of the memory
+        for _ in range(2):  # the second time from the cache
             found = read_catalogue(str(tmp_path), remembered=kept)
             assert HOSTILE in found.sources
             assert len(found) == 7
@@ -272,7 +272,7 @@ class TestCopies:
         assert after.pop("0.png") == before.pop("c.png")
         assert after == before
 
-    def test_rows_that_say_the_same(self, tmp_path):
+    def test_equal_rows(self, tmp_path):
         path = table(tmp_path / "t.jsonl", [{"text": text} for text in ("a", "b", "a", "a")])
         found = read_catalogue(path)
         assert found.ids[2:] == (f"{found.ids[0]}-2", f"{found.ids[0]}-3")
@@ -321,7 +321,7 @@ class TestImageCache:
         assert changed.ids[:2] == first.ids[1:3]
         np.testing.assert_array_equal(changed.pixels, fresh.pixels)
 
-    def test_a_damaged_memory_is_made_again(self, photos, tmp_path, decoded):
+    def test_a_damaged_cache_is_made_again(self, photos, tmp_path, decoded):
         kept = tmp_path / "items.npz"
         whole = read_catalogue(str(photos), remembered=kept)
         content = kept.read_bytes()
@@ -385,7 +385,7 @@ class TestContent:
         assert [found.content(i, 160)[0] for i in range(4)] == kinds
         assert opened(found, 2).getpixel((5, 5)) == (90, 90, 90, 90)
 
-    def test_nothing_of_a_file_is_passed_on(self, tmp_path):
+    def test_no_file_is_passed_on_as_it_is(self, tmp_path):
         exif = Image.Exif()
         exif[0x010E] = "where I live"
         noise(tmp_path / "a.jpg", 300, exif=exif)
@@ -419,7 +419,7 @@ class TestContent:
         assert found.pixels[4].max() < 60
         assert found.pixels[5].min() == 255
 
-    def test_what_is_gone_says_so(self, tmp_path):
+    def test_a_missing_file_is_reported(self, tmp_path):
         folder, outside = tmp_path / "photos", tmp_path / "secret.png"
         for name in ("gone", "empty", "cut", "other", "link", "touched"):
             noise(folder / f"{name}.png", seed=len(name))
@@ -532,7 +532,7 @@ class TestTables:
             assert list(found.items) == [f"{expected} {i}" for i in "123"]
 
     @pytest.mark.parametrize("option", ["column", "key", "label_column"])
-    def test_a_column_that_is_not_there(self, tmp_path, option):
+    def test_a_missing_column(self, tmp_path, option):
         path = table(tmp_path / "t.csv", [{"text": "a", "b": "c"}])
         with pytest.raises(InputError, match="has no column 'x': there are text, b"):
             read_catalogue(path, **{option: "x"})
@@ -553,7 +553,7 @@ class TestTables:
             (["a", None, "c"], "row 2"),
         ],
     )
-    def test_keys_that_are_none(self, tmp_path, keys, message):
+    def test_invalid_keys(self, tmp_path, keys, message):
         rows = [{"id": key, "text": f"text {i}"} for i, key in enumerate(keys)]
         with pytest.raises(InputError, match=message) as caught:
             read_catalogue(table(tmp_path / "t.jsonl", rows), key="id")
@@ -660,7 +660,7 @@ class TestImageColumns:
         found = read_catalogue(table(tmp_path / "t.jsonl", [{"text": text} for text in texts]))
         assert found.kind == "text"
 
-    def test_no_file_of_all_is_there(self, tmp_path):
+    def test_no_listed_file_exists(self, tmp_path):
         rows = [{"image": f"{i}.png"} for i in range(3)]
         with pytest.raises(InputError, match=r"none of the images .*relative.*0.png: there is no"):
             read_catalogue(table(tmp_path / "t.csv", rows))
@@ -731,7 +731,7 @@ class TestArrays:
         with pytest.raises(InputError, match="none of the rows"):
             read_catalogue(str(tmp_path / "x.npy"))
 
-    def test_numbers_that_json_does_not_know(self):
+    def test_numbers_that_json_cannot_hold(self):
         X = np.array([[1.0, np.nan, np.inf, -np.inf, 0.1]])
         found = Catalogue("x", "vector", ("a",), X)
         assert json.loads(found.content(0)[1]) == [1.0, None, None, None, 0.1]

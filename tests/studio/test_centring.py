@@ -1,4 +1,4 @@
-"""Photographs are compared without what they have in common, and go on being so."""
+"""Photographs are compared without what they have in common, now and later."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ RNG = np.random.default_rng(0)
 
 
 def photo(folder, number):
-    """Colours of an own kind, so that no two are equal."""
+    """Images of different colours, so that no two are equal."""
     folder.mkdir(exist_ok=True)
     pixels = np.random.default_rng(number).integers(0, 256, (6, 6, 3)).astype(np.uint8)
     Image.fromarray(pixels).resize((80, 80)).save(folder / f"{number:03}.png")
@@ -40,7 +40,7 @@ def prepared(photos, folder):
     return dict(zip(catalogue.sources, features, strict=True))
 
 
-def test_only_what_says_so_is_centred():
+def test_only_some_embeddings_are_centred():
     assert is_centred("photo")
     assert not any(map(is_centred, ("pca", "sentence", "given")))
 

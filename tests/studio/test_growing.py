@@ -1,4 +1,4 @@
-"""Items that come, go or are renamed: the graph follows without searching for all again."""
+"""Items that come, go or are renamed: the graph is updated without a new search."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_is_the_graph_made_at_once(metric):
         np.testing.assert_array_equal(found.features, X[new])
 
 
-def test_items_that_are_equal_are_taken_once_each():
+def test_equal_items_are_used_once_each():
     X = features(40)
     twice = np.concatenate([X, X[:5]])
     found = grown(made(X), twice)
@@ -55,7 +55,7 @@ def test_nothing_is_gained():
 
 
 def test_a_project_takes_in_new_files(tmp_path, monkeypatch):
-    """Of a table here: rows that were there are neither embedded nor searched for again."""
+    """Rows that were in the table before are neither embedded nor searched for again."""
     searched = []
     whole = preparing.knn_graph
 

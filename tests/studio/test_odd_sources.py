@@ -1,4 +1,4 @@
-"""Sources at the edge of what makes sense: a defined result, or one line that says why not."""
+"""Extreme sources: a defined result, or one line that says why not."""
 
 import resource
 
@@ -20,7 +20,7 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def ask(tmp_path):
-    """Open a source, answer twice, and give the project with its third question."""
+    """Open a source, answer twice, and return the project with its third question."""
     opened = []
 
     def begin(source, **options):
@@ -90,7 +90,7 @@ class TestTexts:
     @pytest.mark.parametrize(
         ("given", "nearest"), [("titel", "Title"), ("TITLE", "Title"), ("bodi", "body")]
     )
-    def test_a_column_that_is_not_there(self, tmp_path, given, nearest):
+    def test_a_missing_column(self, tmp_path, given, nearest):
         (tmp_path / "t.csv").write_text("Title,body\na,b\n")
         message = rf"no column '{given}': did you mean '{nearest}'\? There are Title, body"
         for option in ("column", "key", "label_column"):

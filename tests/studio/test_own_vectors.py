@@ -1,4 +1,4 @@
-"""Vectors of people's own: each stays with its item, whatever is left out on the way."""
+"""Users' own vectors: each stays with its item, whatever is left out."""
 
 import json
 
@@ -26,7 +26,7 @@ def texts(n=N):
 
 
 def write(path, vectors, more=None):
-    """A table of texts with a vector each, in the format that the name says."""
+    """Write a table of texts with a vector each, in the format of its ending."""
     columns = {"text": texts(len(vectors)), **(more or {}), "embedding": vectors}
     if path.suffix == ".parquet":
         arrow = pytest.importorskip("pyarrow", reason="needs pyarrow: install the extra parquet")
@@ -205,7 +205,7 @@ class TestFiles:
             (6, [0, 1, 2, 3, 4, 0], "rows 1 and 6 of .* have the same name 0.png"),
         ],
     )
-    def test_numbers_that_differ(self, tmp_path, X, rows, names, message):
+    def test_numbers_of_rows_that_differ(self, tmp_path, X, rows, names, message):
         folder = photos(tmp_path / "photos")
         np.save(tmp_path / "x.npy", X[:rows])
         given = None
@@ -350,7 +350,7 @@ class TestSeveralColumns:
         assert found.unreadable == (("row 4", "it holds no text"),)
 
     @pytest.mark.parametrize("column", ["titel,body", "body,titel"])
-    def test_one_is_not_there(self, path, column):
+    def test_one_is_missing(self, path, column):
         with pytest.raises(
             InputError, match=r"no column 'titel': did you mean 'title'\? There are"
         ):

@@ -1,4 +1,4 @@
-"""From items to a graph once; after that it costs a read, and damage costs the work again."""
+"""From items to a graph: a second start costs a read, and damage costs the work again."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def work(monkeypatch):
-    """What is computed rather than loaded."""
+    """Names of the functions that are called because nothing could be loaded."""
     done = []
 
     def counted(name, function):
@@ -122,7 +122,7 @@ def test_new_projects_and_texts_compared_by_angle(tmp_path):
 
 
 def without(folder, *names):
-    """Take lines out of project.toml: it looks as an earlier version wrote it."""
+    """Remove lines from project.toml, as if an earlier version had written it."""
     path = folder / "project.toml"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if line.split(" ")[0] not in names))
@@ -152,7 +152,7 @@ def test_a_graph_of_an_earlier_version_stays(tmp_path, work):
     assert graph.construction.k == 4, "what somebody says counts"
 
 
-def test_few_neighbours_for_want_of_items_are_not_kept(tmp_path):
+def test_a_k_limited_by_few_items_is_not_kept(tmp_path):
     assert prepared(vectors(n=5), tmp_path, k=None)[1].construction.k == 4
     assert prepared(vectors(n=40), tmp_path, k=None)[1].construction.k == 10
 
@@ -170,7 +170,7 @@ def test_contents_that_change_behind_their_keys(tmp_path, work):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage", ["gone", "empty", "noise", "half", "flipped", "another"])
-def test_what_is_damaged_is_made_again(tmp_path, work, name, damage):
+def test_damaged_files_are_made_again(tmp_path, work, name, damage):
     first = prepared(vectors(), tmp_path)
     other = tmp_path / "other"
     prepared(vectors(seed=1), other)
@@ -202,7 +202,7 @@ def test_what_is_damaged_is_made_again(tmp_path, work, name, damage):
 
 @pytest.mark.parametrize("step", ["features.npy", "graph.npz"])
 def test_an_interruption_leaves_nothing_that_misleads(tmp_path, monkeypatch, work, step):
-    """Dead between two files, with other items next time."""
+    """A process killed between two files, with other items next time."""
     old = prepared(vectors(), tmp_path)
 
     def dies(*arguments, **options):
@@ -227,7 +227,7 @@ def test_an_embedding_that_is_done_is_kept_when_the_rest_is_not(tmp_path, monkey
     assert work == ["knn_graph"]
 
 
-def test_what_it_was_made_of(tmp_path):
+def test_project_toml_says_what_it_was_made_of(tmp_path):
     path = tmp_path / 'a "b" \\ \x7f 猫🐈.csv'
     path.write_text(
         "text\n"
@@ -291,7 +291,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         prepared(vectors(), tmp_path / "file")
 
 
-def test_a_full_disk_says_so(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported(tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
@@ -301,7 +301,7 @@ def test_a_full_disk_says_so(tmp_path, monkeypatch):
 
 
 def test_poise_embed_gives_the_numbers_of_the_app(tmp_path):
-    """Of scans too, which are compared by principal components."""
+    """For scans too, which are compared by principal components."""
     rng = np.random.default_rng(0)
     (tmp_path / "scans").mkdir()
     for i in range(30):
