@@ -24,8 +24,8 @@ import poise
 from poise.active.acquisition import Auto, Margin
 from poise.active.acquisition.entropy import Entropy
 from poise.active.acquisition.least_confidence import LeastConfidence
-from poise.linalg.compiled import PACKET
-from poise.linalg.solve import RTOL
+from poise.linalg.packets import PACKET
+from poise.linalg.simultaneous import RTOL
 from poise.models import harmonic, poisson_weights
 
 PARTS = ("questions", "predictions", "warm")

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from poise.errors import ConvergenceError, InputError
 from poise.linalg import Status, prepare, solve
-from poise.linalg.solve import RTOL, RTOL_SMALL, SMALL
+from poise.linalg.simultaneous import RTOL, RTOL_SMALL, SMALL
 
 
 @settings(max_examples=100)

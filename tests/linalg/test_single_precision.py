@@ -6,7 +6,7 @@ from scipy import sparse
 
 import poise
 from poise.linalg import prepare, solve
-from poise.linalg.solve import RTOL_SINGLE, SMALL
+from poise.linalg.simultaneous import RTOL_SINGLE, SMALL
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.graph import Graph, knn_graph
-from poise.linalg.solve import SMALL
+from poise.linalg.simultaneous import SMALL
 from poise.models import Labels, laplace, poisson, pwll, wnll
 from poise.models.harmonic import Problem, solve_problems
 from poise.models.poisson_weights import poisson_weights

@@ -15,7 +15,7 @@ from poise.distributed.partition import Partition
 from poise.distributed.solve import RTOL, solve
 from poise.errors import ConvergenceError
 from poise.linalg.breakdown import TOO_WIDE
-from poise.linalg.solve import RTOL as RTOL_OF_ONE
+from poise.linalg.simultaneous import RTOL as RTOL_OF_ONE
 from poise.models.harmonic import Columns, Problem
 from poise.models.poisson_weights import ROUNDING, SHIFT
 
@@ -109,8 +109,8 @@ def spread(
 
 def decay_unit(partition: Partition, gamma: Floats, W_gamma: Floats, known: Bools) -> float:
     """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached: what tau competes with."""
-    found = median(partition.ranks, (gamma * W_gamma)[known])
-    return 1.0 if found is None else found
+    middle = median(partition.ranks, (gamma * W_gamma)[known])
+    return 1.0 if middle is None else middle
 
 
 def by_first_node(sources: Sequence[Sequence[int]]) -> list[int]:

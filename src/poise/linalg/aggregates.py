@@ -60,8 +60,8 @@ def aggregate(weights: sparse.csr_array, components: Ints) -> Aggregates:
     chosen = np.full(n, -1, dtype=np.int64)
     matrix = weights
     for _ in range(MAX_ROUNDS):
-        found = chosen.max(initial=-1) >= 0
-        if not found and np.count_nonzero(np.bincount(group[large])) <= wanted:
+        is_chosen = chosen.max(initial=-1) >= 0
+        if not is_chosen and np.count_nonzero(np.bincount(group[large])) <= wanted:
             chosen[large] = group[large]
         if matrix.nnz == 0:
             break
@@ -163,7 +163,7 @@ def _contract(weights: sparse.csr_array, parent: Ints) -> sparse.csr_array:
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _sums(indptr, indices, data, parent, children, starts):  # type: ignore[no-untyped-def]
     m = len(starts) - 1
-    place = np.full(m, -1, dtype=np.int64)
+    position = np.full(m, -1, dtype=np.int64)
     pointers = np.zeros(m + 1, dtype=np.int64)
     columns = np.empty(len(indices), dtype=np.int32)
     sums = np.empty(len(indices), dtype=np.float64)
@@ -176,12 +176,12 @@ def _sums(indptr, indices, data, parent, children, starts):  # type: ignore[no-u
                 h = parent[indices[e]]
                 if h == g:
                     continue
-                if place[h] < first:
-                    place[h] = used
+                if position[h] < first:
+                    position[h] = used
                     columns[used] = h
                     sums[used] = data[e]
                     used += 1
                 else:
-                    sums[place[h]] += data[e]
+                    sums[position[h]] += data[e]
         pointers[g + 1] = used
     return pointers, columns[:used].copy(), sums[:used].copy()

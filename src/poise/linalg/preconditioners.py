@@ -8,8 +8,9 @@ from scipy import sparse
 from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
 from poise.linalg.coarse import coarse_inverses
+from poise.linalg.operators import Operators
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.reference import Operator
+from poise.linalg.reference import Map
 
 Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
 
@@ -24,7 +25,7 @@ def choose_preconditioner(
     """The rule for one operator, from the measurements in docs/decisions/preconditioner.md.
 
     "jacobi" where the diagonal is strong or the graph too small for a coarse space; else
-    "approx-chol" on stiff graphs (`solve.is_stiff`: grids, curves, points in the plane) and
+    "approx-chol" on stiff graphs (`simultaneous.is_stiff`: grids, curves, points in the plane) and
     "two-level" on all others.
     """
     if prepared.n_groups < 2 or not free.any():
@@ -37,7 +38,7 @@ def choose_preconditioner(
 
 def two_level(
     prepared: PreparedLaplacian, inverse: Floats, mask: Floats, which: Ints, coarse: Floats
-) -> Operator:
+) -> Map:
     """``D^-1 + Z (Z^T A Z)^-1 Z^T`` as a map of (n, J) arrays; Jacobi alone without coarse space.
 
     `inverse` and `mask` are (n, K), `coarse` (K', m, m).
@@ -62,7 +63,7 @@ def two_level(
 
 def approximate_cholesky(
     prepared: PreparedLaplacian, diagonal: Floats, F: Bools, which: Ints
-) -> Operator:
+) -> Map:
     """Factors of every operator on its free nodes; the plain Laplacian's is kept for good."""
     import approx_chol
 
@@ -88,16 +89,16 @@ def approximate_cholesky(
 
 
 def coarse_of_operators(
-    prepared: PreparedLaplacian, Q: Floats, F: Bools, kernel: Bools, preconditioner: str
+    prepared: PreparedLaplacian, operators: Operators, kind: Preconditioner
 ) -> Floats:
     """Inverses of the coarse matrices, (K', m, m): one for all if singular, none for Jacobi."""
-    if preconditioner != "two-level" or prepared.n_groups < 2:
+    if kind != "two-level" or prepared.n_groups < 2:
         return np.zeros((1, 0, 0))
-    if kernel.all():
+    if operators.nullspace.all():
         return prepared.coarse_inverse[None]
-    if kernel.any():
+    if operators.nullspace.any():
         raise InputError(
             "an operator is singular on some components only: bind the nodes of the others "
             "(free=False) and solve for them apart"
         )
-    return coarse_inverses(prepared, Q, F)
+    return coarse_inverses(prepared, operators.q, operators.free)

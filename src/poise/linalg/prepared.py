@@ -5,7 +5,7 @@ group of the coarse space is a contiguous range of rows. A thread owns a range, 
 out the same whatever the number of threads or columns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,20 @@ from poise.arrays import Floats, Ints
 
 #: Rows per range where there is no coarse group.
 PLAIN_RANGE = 256
+
+
+@dataclass
+class Cache:
+    """What was computed from a Laplacian and is kept with it.
+
+    Attributes
+    ----------
+    stiff : see `poise.linalg.simultaneous.is_stiff`; None before the first call
+    spectra : eigenvalues and eigenvectors by kind and seed, see `poise.linalg.spectrum`
+    """
+
+    stiff: bool | None = None
+    spectra: dict[tuple[str, int], tuple[Floats, Floats]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +49,7 @@ class PreparedLaplacian:
     ranges : row offsets of the ranges in the solver's layout: coarse groups first, then the rest
     indptr, indices, data : the reordered `W`, with unsigned indices (numba then needs no
         wrap-around test in the innermost loop: twice as fast here)
+    cache : what later calls have computed
     """
 
     weights: sparse.csr_array
@@ -48,6 +63,7 @@ class PreparedLaplacian:
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]
     data: Floats
+    cache: Cache = field(default_factory=Cache, repr=False)
 
     @property
     def n(self) -> int:

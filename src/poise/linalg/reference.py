@@ -12,12 +12,12 @@ from scipy import sparse
 from poise.arrays import Floats, Ints
 from poise.linalg.status import Status
 
-Operator = Callable[[Floats], Floats]
+Map = Callable[[Floats], Floats]
 
 
 def iterate(
-    apply: Operator,
-    precondition: Operator,
+    apply: Map,
+    precondition: Map,
     inverse: Floats,
     B: Floats,
     X: Floats,
@@ -73,7 +73,7 @@ def iterate(
 
 def shifted_laplacian(
     weights: sparse.csr_array, diagonal: Floats, free: Floats, operator: Ints
-) -> Operator:
+) -> Map:
     """The operators ``diag(diagonal) - W`` restricted to the free nodes; (n, K) arrays."""
 
     def apply(X: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Smallest eigenpairs of graph Laplacians.
 
-The kernel is known (one vector per component) and is written down, never searched for. The rest
+The nullspace is known (one vector per component) and is written down, never searched for. The rest
 are the largest eigenpairs of the pseudo-inverse, found by a block Lanczos method with thick
 restarts: one application to eight vectors is one simultaneous solve, which costs about two solves
 of one vector, and a block finds repeated eigenvalues that a single vector would miss.
@@ -21,7 +21,7 @@ from poise.arrays import Floats
 from poise.errors import ConvergenceError, InputError
 from poise.linalg.breakdown import named_breakdown
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.solve import is_stiff, solve
+from poise.linalg.simultaneous import is_stiff, solve
 
 SpectrumKind = Literal["combinatorial", "normalised", "random-walk"]
 
@@ -45,23 +45,23 @@ MAX_RESTARTS = 40
 
 
 class _Operator(NamedTuple):
-    """``A = S L S`` with ``S = I`` or ``D^-1/2``, and its kernel."""
+    """``A = S L S`` with ``S = I`` or ``D^-1/2``, and its nullspace."""
 
     prepared: PreparedLaplacian
     scale: Floats  # (n, 1), the diagonal of S
-    kernel: sparse.csr_array  # (n, components), orthonormal columns
+    nullspace: sparse.csr_array  # (n, components), orthonormal columns
 
     def apply(self, X: Floats) -> Floats:
         return np.asarray(self.scale * self.prepared.product(self.scale * X))
 
     def invert(self, X: Floats) -> Floats:
-        """Pseudo-inverse: of L between two divisions by S, then off the kernel."""
+        """Pseudo-inverse: of L between two divisions by S, then off the nullspace."""
         # Not converged is not yet wrong: the residuals of the eigenpairs are what is checked.
         y = solve(self.prepared, X / self.scale, singular=True, rtol=SOLVE_RTOL).value
-        return self.without_kernel(y / self.scale)
+        return self.without_nullspace(y / self.scale)
 
-    def without_kernel(self, X: Floats) -> Floats:
-        return np.asarray(X - self.kernel @ (self.kernel.T @ X))
+    def without_nullspace(self, X: Floats) -> Floats:
+        return np.asarray(X - self.nullspace @ (self.nullspace.T @ X))
 
 
 @named_breakdown()
@@ -111,14 +111,14 @@ def smallest_eigenpairs(
     if kind not in get_args(SpectrumKind):
         known = ", ".join(get_args(SpectrumKind))
         raise InputError(f"no Laplacian is called {kind!r}: there are {known}")
-    given: object = m
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+    number: object = m
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise InputError(f"m is {m!r}: give a number of eigenpairs, 1 or more")
     if m > prepared.n:
         raise InputError(
             f"{m} eigenpairs of a graph with {prepared.n} nodes: ask for {prepared.n} or fewer"
         )
-    kept = prepared.__dict__.setdefault("spectra", {})
+    kept = prepared.cache.spectra
     if len(kept.get((kind, seed), ((),))[0]) < m:
         if kind == "random-walk":
             values, vectors = smallest_eigenpairs(prepared, m, "normalised", seed)
@@ -139,7 +139,7 @@ def _compute(
     norms = np.sqrt(np.bincount(prepared.components, weights=root**2))
     entries = (root / norms[prepared.components], (np.arange(n), prepared.components))
     A = _Operator(prepared, 1.0 / root[:, None], sparse.csr_array(entries, (n, len(norms))))
-    first = A.kernel[:, : min(m, len(norms))].toarray()
+    first = A.nullspace[:, : min(m, len(norms))].toarray()
     wanted = m - first.shape[1]
     if wanted == 0:
         return np.zeros(m), _signed(first)
@@ -150,8 +150,8 @@ def _compute(
         # On two busy cores a second BLAS thread made this three times slower, on idle ones hardly
         # faster: the products are bound by memory. The solver keeps its own threads.
         with threadpool_limits(limits=1, user_api="blas"):
-            found = None if is_stiff(prepared) else _direct(A, wanted, bound, seed)
-            values, vectors = _lanczos(A, wanted, seed, found)
+            pairs = None if is_stiff(prepared) else _direct(A, wanted, bound, seed)
+            values, vectors = _lanczos(A, wanted, seed, pairs)
     values = np.maximum(values, 0.0)
     residuals = np.linalg.norm(A.apply(vectors) - vectors * values, axis=0)
     if not residuals.max() <= PROMISED * bound:
@@ -164,8 +164,8 @@ def _compute(
 
 
 def _dense(A: _Operator, wanted: int, bound: float) -> tuple[Floats, Floats]:
-    # The kernel is lifted above everything else, so that the rest cannot mix with it.
-    matrix = A.apply(np.eye(A.prepared.n)) + 2.0 * bound * (A.kernel @ A.kernel.T).toarray()
+    # The nullspace is lifted above everything else, so that the rest cannot mix with it.
+    matrix = A.apply(np.eye(A.prepared.n)) + 2.0 * bound * (A.nullspace @ A.nullspace.T).toarray()
     values, vectors = linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[0, wanted - 1])
     return values, vectors
 
@@ -173,7 +173,7 @@ def _dense(A: _Operator, wanted: int, bound: float) -> tuple[Floats, Floats]:
 def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats, Floats] | None:
     """The smallest eigenpairs by products with `A` alone, or None if they take too many."""
     n = A.prepared.n
-    if 2 * wanted >= n - A.kernel.shape[1]:
+    if 2 * wanted >= n - A.nullspace.shape[1]:
         return None
 
     S = sparse.diags_array(A.scale[:, 0])
@@ -182,8 +182,8 @@ def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats,
     shifted = sparse.csr_array(shifted)
 
     def flipped(x: Floats) -> Floats:
-        # ``bound I - A`` but for the kernel, which is at 0, below everything else.
-        return A.without_kernel(shifted @ A.without_kernel(x.ravel()))
+        # ``bound I - A`` but for the nullspace, which is at 0, below everything else.
+        return A.without_nullspace(shifted @ A.without_nullspace(x.ravel()))
 
     start = np.random.default_rng([seed, 1]).normal(size=n)
     operator = LinearOperator((n, n), matvec=flipped, dtype=np.float64)
@@ -197,7 +197,7 @@ def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats,
 
 
 def _lanczos(
-    A: _Operator, wanted: int, seed: int, found: tuple[Floats, Floats] | None
+    A: _Operator, wanted: int, seed: int, pairs: tuple[Floats, Floats] | None
 ) -> tuple[Floats, Floats]:
     """Largest eigenpairs of the pseudo-inverse, refined by Rayleigh-Ritz for `A` itself.
 
@@ -205,15 +205,15 @@ def _lanczos(
     """
     n = A.prepared.n
     rng = np.random.default_rng(seed)
-    space = n - A.kernel.shape[1]
+    space = n - A.nullspace.shape[1]
     limit = min(space, wanted + GUARD + ROOM)
     V = np.empty((n, limit), order="F")
     T = np.zeros((limit, limit))
     size, checks = 0, 0
-    if found is not None:
+    if pairs is not None:
         size, checks = wanted, 1
-        V[:, :size] = found[1]
-        T[np.arange(size), np.arange(size)] = 1.0 / found[0]
+        V[:, :size] = pairs[1]
+        T[np.arange(size), np.arange(size)] = 1.0 / pairs[0]
     fresh = rng.normal(size=(n, min(BLOCK, limit - size)))
     block, _ = _orthonormal(A, V[:, :size], fresh, rng)
     for _ in range(MAX_BLOCKS):
@@ -256,7 +256,7 @@ def _lanczos(
 def _orthonormal(
     A: _Operator, V: Floats, X: Floats, rng: np.random.Generator, width: int | None = None
 ) -> tuple[Floats, Floats]:
-    """`Q`, orthonormal and orthogonal to the kernel and `V`, with ``X = V (...) + Q R``, and `R`.
+    """`Q` and `R` with ``X = V (...) + Q R``; `Q` orthonormal, orthogonal to `V` and the nullspace.
 
     Columns of `X` that `V` and the others span already are replaced by random ones: that is how
     the method goes on where the graph has few distinct eigenvalues.
@@ -277,7 +277,7 @@ def _orthonormal(
 
 
 def _project(A: _Operator, V: Floats, X: Floats) -> Floats:
-    X = A.without_kernel(X)
+    X = A.without_nullspace(X)
     return np.asarray(X - V @ (V.T @ X))
 
 

@@ -87,3 +87,8 @@ class Turns:
             self._waiting.popleft().set()
         else:
             self._taken = False
+
+
+#: The work-queue threading layer of numba may not be entered by two threads at once. Solves take
+#: turns, packet by packet, so that a short solve need not wait for the end of a long one.
+TURNS = Turns()

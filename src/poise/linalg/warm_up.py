@@ -7,7 +7,7 @@ from scipy import sparse
 
 from poise.linalg.lanes import WIDTHS
 from poise.linalg.prepared import prepare
-from poise.linalg.solve import RTOL_SINGLE, SMALL, solve
+from poise.linalg.simultaneous import RTOL_SINGLE, SMALL, solve
 
 #: Nodes of the graphs that are solved for: in single precision, in double.
 SIZES = (SMALL + 1, 64)

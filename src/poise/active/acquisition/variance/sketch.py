@@ -32,7 +32,7 @@ from poise.active.acquisition.variance.projection import Projection
 from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
 from poise.linalg import solve
-from poise.linalg.solve import SMALL
+from poise.linalg.simultaneous import SMALL
 from poise.models.components import laplacian, reached
 
 #: Right-hand sides of a sketch that are solved for at once: bounds the memory.
