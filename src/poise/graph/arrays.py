@@ -90,9 +90,9 @@ def read_arrays(path: Path, *, check: bool = True) -> Arrays:
 
 def _unpacked(archive: ZipFile, info: ZipInfo) -> npt.NDArray[Any]:
     with archive.open(info) as member:  # which checks it
-        found: npt.NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
-    found.flags.writeable = False
-    return found
+        array: npt.NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    array.flags.writeable = False
+    return array
 
 
 def _mapped(content: memoryview, info: ZipInfo, file: str, check: bool) -> npt.NDArray[Any]:
@@ -110,10 +110,10 @@ def _mapped(content: memoryview, info: ZipInfo, file: str, check: bool) -> npt.N
 
 
 def _checksum(member: memoryview) -> int:
-    found = 0
+    checksum = 0
     for start in range(0, len(member), BLOCK):
-        found = zlib.crc32(member[start : start + BLOCK], found)
-    return found
+        checksum = zlib.crc32(member[start : start + BLOCK], checksum)
+    return checksum
 
 
 def _array(member: memoryview) -> npt.NDArray[Any]:
@@ -132,12 +132,12 @@ def _array(member: memoryview) -> npt.NDArray[Any]:
     count = int(np.prod(shape, dtype=np.int64))
     if len(member) - stream.at < count * dtype.itemsize:
         raise EOFError("an array is cut off")
-    found: npt.NDArray[Any] = np.frombuffer(member, dtype, count, stream.at)
-    found = found.reshape(shape, order="F" if fortran else "C")
-    if not found.flags.aligned:
-        found = found.copy()
-        found.flags.writeable = False
-    return found
+    array: npt.NDArray[Any] = np.frombuffer(member, dtype, count, stream.at)
+    array = array.reshape(shape, order="F" if fortran else "C")
+    if not array.flags.aligned:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 class _Stream:
@@ -147,6 +147,6 @@ class _Stream:
         self.member, self.at = member, 0
 
     def read(self, size: int = -1, /) -> bytes:
-        found = bytes(self.member[self.at : self.at + size])
-        self.at += len(found)
-        return found
+        content = bytes(self.member[self.at : self.at + size])
+        self.at += len(content)
+        return content

@@ -76,11 +76,11 @@ class Brute(Backend):
         def search(queries: Features, count: int) -> tuple[IntArray, FloatArray]:
             fetched = min(count + SPARE, points.shape[0])
             with config_context(working_memory=64):  # megabytes
-                found, indices = model.kneighbors(form(queries), n_neighbors=fetched)
+                distances, indices = model.kneighbors(form(queries), n_neighbors=fetched)
             indices = indices.astype(np.int64)
             if metric in ("euclidean", "manhattan"):
                 return indices, pair_distances(queries, points, indices, metric)
-            return indices, found.astype(np.float64)
+            return indices, distances.astype(np.float64)
 
         return search
 
@@ -101,8 +101,8 @@ class KDTree(Backend):
         def search(queries: Features, count: int) -> tuple[IntArray, FloatArray]:
             fetched = min(count + SPARE, points.shape[0])
             asked = np.asarray(queries, dtype=np.float64)
-            _, found = tree.query(asked, k=np.arange(1, fetched + 1), p=p, workers=-1)
-            indices = np.asarray(found, dtype=np.int64)
+            _, numbers = tree.query(asked, k=np.arange(1, fetched + 1), p=p, workers=-1)
+            indices = np.asarray(numbers, dtype=np.int64)
             return indices, pair_distances(queries, points, indices, metric)
 
         return search

@@ -65,8 +65,8 @@ class Cells:
         squares = np.empty((len(rows), probes), dtype=np.float32)
         for cell, inside in _groups(own):
             candidates = around[cell]
-            squares[inside], found = _search(rows[inside], self.centres[candidates], probes)
-            cells[inside] = candidates[found]
+            squares[inside], numbers = _search(rows[inside], self.centres[candidates], probes)
+            cells[inside] = candidates[numbers]
         return cells, squares
 
     def _cell(self, rows: Singles) -> IntArray:
@@ -75,8 +75,8 @@ class Cells:
         own = np.empty(len(rows), dtype=np.int64)
         for region, inside in _groups(nearest[:, 0]):
             first, end = self.first[region], self.first[region + 1]
-            _, found = _search(rows[inside], self.centres[first:end], 1)
-            own[inside] = first + found[:, 0]
+            _, numbers = _search(rows[inside], self.centres[first:end], 1)
+            own[inside] = first + numbers[:, 0]
         return own
 
     def _neighbourhoods(self, probes: int) -> IntArray:
@@ -99,8 +99,8 @@ class Cells:
                 [np.arange(self.first[r], self.first[r + 1]) for r in others]
             )
             own = slice(self.first[region], self.first[region + 1])
-            found = _search(self.centres[own], self.centres[candidates], wanted)[1]
-            around[own] = candidates[found]
+            numbers = _search(self.centres[own], self.centres[candidates], wanted)[1]
+            around[own] = candidates[numbers]
         return around
 
 
@@ -188,8 +188,8 @@ class CellSearcher:
         cells, squares = self._cells.nearest(rows, probes)
         self._index.nprobe = cells.shape[1]
         index: Any = self._index  # its types are those of C++
-        found: tuple[Singles, IntArray] = index.search_preassigned(rows, count, cells, squares)
-        return found
+        candidates: tuple[Singles, IntArray] = index.search_preassigned(rows, count, cells, squares)
+        return candidates
 
     def __call__(self, queries: Features, count: int) -> tuple[IntArray, FloatArray]:
         """Candidates for each query, with exact distances."""
@@ -220,8 +220,8 @@ def _search(rows: Singles, among: Singles, count: int) -> tuple[Singles, IntArra
     """Squares of the distances to the `count` nearest, and their numbers."""
     import faiss
 
-    squares, found = faiss.knn(np.ascontiguousarray(rows), np.ascontiguousarray(among), count)
-    return squares, found
+    squares, numbers = faiss.knn(np.ascontiguousarray(rows), np.ascontiguousarray(among), count)
+    return squares, numbers
 
 
 def _groups(numbers: IntArray) -> list[tuple[int, IntArray]]:

@@ -24,16 +24,16 @@ def large_groups(X: FloatArray, least: int = LARGE) -> list[IntArray]:
     direction = np.asarray(np.random.default_rng(0).normal(size=X.shape[1]), dtype=X.dtype)
     projected = np.einsum("nd,d->n", X, direction)
     _, group, sizes = np.unique(projected, return_inverse=True, return_counts=True)
-    found = []
+    groups = []
     for number in np.flatnonzero(sizes >= least):
         rows = np.flatnonzero(group == number)
         rows = rows[(X[rows] == X[rows[0]]).all(axis=1)]
         if rows.size >= least:
-            found.append(rows)
-    return found
+            groups.append(rows)
+    return groups
 
 
 def next_in_group(group: IntArray, k: int) -> IntArray:
     """The k points that follow each of a group in a circle, by index: (size, k)."""
-    places = (np.arange(group.size)[:, None] + np.arange(1, k + 1)) % group.size
-    return np.sort(group[places], axis=1)
+    positions = (np.arange(group.size)[:, None] + np.arange(1, k + 1)) % group.size
+    return np.sort(group[positions], axis=1)

@@ -112,9 +112,9 @@ def _joined_by(
         return Neighbours(indices, distances)
     count = min(width, new.shape[0])
     engine, _ = resolve_backend(backend, new, metric, gaining.size)
-    found = search_points(new, old[gaining], count, metric, engine, seed)
-    both = np.concatenate([neighbours.distances[gaining], found.distances], axis=1)
-    names = np.concatenate([neighbours.indices[gaining], found.indices + n], axis=1)
+    arrivals = search_points(new, old[gaining], count, metric, engine, seed)
+    both = np.concatenate([neighbours.distances[gaining], arrivals.distances], axis=1)
+    names = np.concatenate([neighbours.indices[gaining], arrivals.indices + n], axis=1)
     order = np.lexsort((names, both), axis=1)[:, :width]
     indices[gaining] = np.take_along_axis(names, order, axis=1)
     distances[gaining] = np.take_along_axis(both, order, axis=1)

@@ -90,10 +90,10 @@ def _nearest(
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """CSR arrays of the k nearest nodes, and the scale d_k of each new point."""
     k = min(construction.k or 1, features.shape[0])
-    found = nearest_nodes(features, queries, k, metric=construction.metric)
-    indptr = np.arange(0, found.indices.size + 1, k)
-    indices = found.indices.ravel().astype(np.int64)
-    return indptr, indices, found.distances.ravel(), found.distances[:, -1]
+    nearest = nearest_nodes(features, queries, k, metric=construction.metric)
+    indptr = np.arange(0, nearest.indices.size + 1, k)
+    indices = nearest.indices.ravel().astype(np.int64)
+    return indptr, indices, nearest.distances.ravel(), nearest.distances[:, -1]
 
 
 def _within_radius(

@@ -40,7 +40,7 @@ def neighbours_within(
         block = asked[start : start + BLOCK]
         # a little more, then cut by exact distances: the search itself may round
         far, near = model.radius_neighbors(form(block), radius=radius * (1 + 1e-6))
-        rows = np.repeat(np.arange(block.shape[0]), [len(one) for one in near])
+        rows = np.repeat(np.arange(block.shape[0]), [len(row) for row in near])
         columns = np.concatenate(near).astype(np.int64)
         exact = _exact(block, rows, points, columns, metric, np.concatenate(far))
         kept = exact <= radius
@@ -54,15 +54,20 @@ def neighbours_within(
 
 
 def _exact(
-    queries: Features, rows: IntArray, points: Features, columns: IntArray, metric: str, found: Any
+    queries: Features,
+    rows: IntArray,
+    points: Features,
+    columns: IntArray,
+    metric: str,
+    approximate: Any,
 ) -> FloatArray:
     """Distance of each pair (row, column), in chunks: a block may hold millions of pairs."""
-    exact = np.array(found, dtype=np.float64)
+    exact = np.array(approximate, dtype=np.float64)
     if metric in ("euclidean", "manhattan"):
         for start in range(0, rows.size, BLOCK):
             pairs = slice(start, start + BLOCK)
-            one = pair_distances(queries[rows[pairs]], points, columns[pairs, None], metric)
-            exact[pairs] = one[:, 0]
+            corrected = pair_distances(queries[rows[pairs]], points, columns[pairs, None], metric)
+            exact[pairs] = corrected[:, 0]
     return exact
 
 

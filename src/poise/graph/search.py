@@ -108,10 +108,10 @@ def nearest_neighbours(
         indices[group] = next_in_group(group, k)
     own = np.setdiff1d(np.arange(n), np.concatenate(groups))
     if own.size:
-        found = search_points(
+        lists = search_points(
             points, points[own], k, metric, chosen, seed, own=own, progress=progress
         )
-        indices[own], distances[own] = found.indices, found.distances
+        indices[own], distances[own] = lists.indices, lists.distances
     return Neighbours(indices, distances)
 
 

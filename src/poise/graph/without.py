@@ -56,8 +56,8 @@ def reduced(
     if lost.size:
         points, metric = search_space(features, construction.metric)
         engine, _ = resolve_backend(backend, points, metric, lost.size)
-        found = search_points(points, points[lost], width, metric, engine, seed, own=lost)
-        indices[lost], distances[lost] = found.indices, found.distances
+        lists = search_points(points, points[lost], width, metric, engine, seed, own=lost)
+        indices[lost], distances[lost] = lists.indices, lists.distances
     return features, Neighbours(indices, distances)
 
 
