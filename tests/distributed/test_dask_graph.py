@@ -11,7 +11,7 @@ from tests.distributed.serial import build_here, clusters
 import poise
 from poise.distributed.recall import lists_of
 from poise.distributed.shards import read_manifest, read_rows, whole
-from poise.distributed.tasks import attempts, place_of
+from poise.distributed.tasks import attempts, folder_of
 from poise.errors import GraphError, InputError
 
 
@@ -179,8 +179,8 @@ def test_a_second_run_does_nothing_again(tmp_path: Path) -> None:
 def test_a_damaged_file_of_unfinished_work_is_made_again(tmp_path: Path, stage: str) -> None:
     X = clusters(500, 4)
     first = build_here(X, tmp_path)
-    place = place_of(stage, tmp_path, 0)
-    file = max(place.glob("*.npy"), key=lambda path: path.stat().st_size)
+    task_folder = folder_of(stage, tmp_path, 0)
+    file = max(task_folder.glob("*.npy"), key=lambda path: path.stat().st_size)
     file.write_bytes(file.read_bytes()[:-8])
     second = build_here(tmp_path / "X.npy", tmp_path)
     assert second.fingerprint == first.fingerprint

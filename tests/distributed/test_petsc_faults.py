@@ -19,10 +19,10 @@ need_petsc()
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("faults") / "graph"
+    folder = tmp_path_factory.mktemp("faults") / "graph"
     X = np.random.default_rng(0).normal(size=(2000, 3))
-    from_graph(poise.knn_graph(X, k=8), place, shards=2)
-    return place
+    from_graph(poise.knn_graph(X, k=8), folder, shards=2)
+    return folder
 
 
 @pytest.fixture

@@ -30,11 +30,11 @@ class Answers:
         fingerprint, beside = learner.partition.fingerprint, project / GRAPH
         if not beside.exists():
             beside.write_text(fingerprint + "\n", encoding="ascii")
-        found = beside.read_text(encoding="ascii").strip()
-        if found != fingerprint:
+        written = beside.read_text(encoding="ascii").strip()
+        if written != fingerprint:
             self.store.close()
             raise WrongGraphError(
-                f"the answers in {str(project)!r} are about another graph ({found[:12]}, this is "
+                f"the answers in {str(project)!r} are about another graph ({written[:12]}, this is "
                 f"{fingerprint[:12]}): give another folder for the answers"
             )
         learner.remember_where(str(self.path))
@@ -82,7 +82,7 @@ class Answers:
         state = self.state
         self.learner.start({}, tuple(state.known.in_order_of_making()))
         if state.labels:
-            labels = [found.label for found in state.labels.values()]
+            labels = [answer.label for answer in state.labels.values()]
             # Told, not given: tau falls with the number of answers.
             self.learner.tell([_node(item) for item in state.labels], labels)
         for items, method in (

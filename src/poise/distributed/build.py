@@ -130,9 +130,9 @@ def neighbour_graph(
     plan = make_plan(
         points, k, metric, kernel, symmetrise, backend, cells, reach, most_incoming, checked, seed
     )
-    there = finished_graph(target, plan)
-    if there is not None:
-        return there
+    finished = finished_graph(target, plan)
+    if finished is not None:
+        return finished
     workers = whole_number(workers, "workers", 1)
     target.mkdir(parents=True, exist_ok=True)
     free = available_memory()

@@ -107,8 +107,8 @@ def in_order(centres: FloatArray) -> FloatArray:
 
 
 def _breadth_first(joined: sparse.csr_array, first: int) -> IntArray:
-    found = csgraph.breadth_first_order(joined, first, directed=False, return_predecessors=False)
-    return np.asarray(found, dtype=np.int64)
+    order = csgraph.breadth_first_order(joined, first, directed=False, return_predecessors=False)
+    return np.asarray(order, dtype=np.int64)
 
 
 def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:

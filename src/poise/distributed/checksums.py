@@ -42,11 +42,11 @@ def write_bytes(path: Path, content: bytes, *, durably: bool = True) -> None:
     _write(path, lambda file: file.write(content), durably)
 
 
-def check_files(place: Path, files: dict[str, FileSum], name: str) -> None:
+def check_files(folder: Path, files: dict[str, FileSum], name: str) -> None:
     """Compare the files in the folder `place`, called `name` in messages, with their checksums."""
     remedy = "copy it again, or build the graph again"
     for file, expected in files.items():
-        path = place / file
+        path = folder / file
         try:
             size = path.stat().st_size
         except OSError as error:

@@ -36,12 +36,12 @@ def choose(partition: Partition, values: Floats, candidates: Bools, seed: Sequen
     if n_tied == 1:
         return int(ranks.largest(np.append(items, -1).max(keepdims=True))[0])
     # Everybody draws the same numbers and looks up those of its own nodes.
-    place = _places(partition, items)
+    positions = _positions(partition, items)
     component = partition.components[tied]
     n_components = len(partition.component_sizes)
     first = int(ranks.least(component.min(initial=n_components, keepdims=True))[0])
     inside = component == first
-    chance = _drawn(np.random.default_rng(list(seed)), n_tied, place[inside])
+    chance = _drawn(np.random.default_rng(list(seed)), n_tied, positions[inside])
     least = float(ranks.least(chance.min(initial=np.inf, keepdims=True))[0])
     winners = items[inside][chance == least]
     # Equal chances are as good as impossible; then the smallest item.
@@ -49,7 +49,7 @@ def choose(partition: Partition, values: Floats, candidates: Bools, seed: Sequen
     return int(ranks.least(winners.min(initial=nobody, keepdims=True))[0])
 
 
-def _places(partition: Partition, items: Ints) -> Ints:
+def _positions(partition: Partition, items: Ints) -> Ints:
     """How many of the nodes that tie have a smaller item; a bit per node is exchanged."""
     n_words = -(-partition.n_nodes // 64)
     bits = np.zeros(n_words * 8, dtype=np.uint8)
@@ -61,11 +61,11 @@ def _places(partition: Partition, items: Ints) -> Ints:
     return np.asarray(before[items // 8] + np.bitwise_count(lower))
 
 
-def _drawn(rng: np.random.Generator, count: int, places: Ints) -> Floats:
+def _drawn(rng: np.random.Generator, count: int, positions: Ints) -> Floats:
     """The numbers at some places of the `count` that are drawn."""
-    found = np.empty(len(places))
+    drawn = np.empty(len(positions))
     for first in range(0, count, DRAWN):
         numbers = rng.random(min(DRAWN, count - first))
-        here = np.flatnonzero((places >= first) & (places < first + DRAWN))
-        found[here] = numbers[places[here] - first]
-    return found
+        among = np.flatnonzero((positions >= first) & (positions < first + DRAWN))
+        drawn[among] = numbers[positions[among] - first]
+    return drawn

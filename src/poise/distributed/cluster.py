@@ -60,7 +60,7 @@ def check_workers(client: Any, folder: Path) -> int:
     InputError
         Naming a worker that does not.
     """
-    here = versions()
+    own = versions()
     token = folder / f".seen-by-all-{uuid.uuid4().hex}"
     token.touch()
     try:
@@ -73,9 +73,9 @@ def check_workers(client: Any, folder: Path) -> int:
         token.unlink()
     if not seen:
         raise InputError("the Dask cluster has no workers: start some, then run the command again")
-    for address, (there, visible) in seen.items():
-        names = [name for name in here if there[name] != here[name]]
-        different = [f"{name} {there[name]} and {here[name]}" for name in names]
+    for address, (theirs, visible) in seen.items():
+        names = [name for name in own if theirs[name] != own[name]]
+        different = [f"{name} {theirs[name]} and {own[name]}" for name in names]
         if different:
             raise InputError(
                 f"the worker {address} has other versions than this process "

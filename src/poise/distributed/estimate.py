@@ -73,12 +73,12 @@ def check_room(plan: Plan, needs: Needs, folder: Path, memory: int | None) -> No
         Bytes that each worker may use.
     """
     free = shutil.disk_usage(folder).free
-    there = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if needs.disk > free + there:
+    left = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if needs.disk > free + left:
         raise InputError(
             f"the graph of {plan.n:,} points needs up to {size(needs.disk)} of disk "
             f"({size(needs.work)} until it is finished, {size(needs.graph)} then) and "
-            f"{size(free + there)} are free in {folder}: give a folder with more room, or a "
+            f"{size(free + left)} are free in {folder}: give a folder with more room, or a "
             "smaller k or reach"
         )
     # A worker is stopped at 95% of its limit and pauses at 80%.

@@ -19,14 +19,14 @@ from poise.graph.metrics import FloatArray, IntArray
 class Segment:
     """What one cell has for another: entries begin to end - 1 of its files.
 
-    `place` is where they lie among all entries for that other cell, taken in the order of cells.
+    `position` is where they lie among all entries for that other cell, taken in the order of cells.
     """
 
     source: int
     target: int
     begin: int
     end: int
-    place: int
+    position: int
 
 
 def read_table(folder: Path, name: str) -> IntArray:
@@ -69,13 +69,13 @@ def write_segments(folder: Path, name: str, stage: str, cells: IntArray) -> IntA
     ndarray of int64, shape (segments, 5)
         The fields of `Segment`, by target and then by source.
     """
-    found = []
+    segments = []
     for cell in cells:
         starts = np.asarray(load(stage, folder, int(cell), "starts"))
         targets = np.flatnonzero(np.diff(starts))
         source = np.full(targets.size, cell)
-        found.append(np.stack([source, targets, starts[targets], starts[targets + 1]], axis=1))
-    table = np.concatenate(found).astype(np.int64)
+        segments.append(np.stack([source, targets, starts[targets], starts[targets + 1]], axis=1))
+    table = np.concatenate(segments).astype(np.int64)
     table = table[np.lexsort((table[:, 0], table[:, 1]))]
     sizes = table[:, 3] - table[:, 2]
     before = np.cumsum(sizes) - sizes

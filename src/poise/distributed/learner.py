@@ -183,9 +183,9 @@ class DistributedLearner:
     def _together(self, name: str, *arguments: Any) -> Any:
         with self._working:
             self._ranks.from_first(pickle.dumps((name, arguments)))
-            found = obey(self._replica, name, arguments)
+            result = obey(self._replica, name, arguments)
             self._ranks.watchdog.doing("waiting for the person")
-            return found
+            return result
 
     def _gathered(self, what: str) -> Any:
         return self._together("gather", what)
@@ -204,21 +204,21 @@ class DistributedLearner:
 
 def obey(replica: Replica, name: str, arguments: tuple[Any, ...]) -> Any:
     """Do at this rank what rank 0 does; errors that a person can make are the same everywhere."""
-    ranks, found, error = replica.partition.ranks, None, None
+    ranks, result, error = replica.partition.ranks, None, None
     if name == "tick":
         ranks.watchdog.beat()
         return None
     try:
         if name in OVER_ROWS:
-            found = OVER_ROWS[name](replica, *arguments)
+            result = OVER_ROWS[name](replica, *arguments)
         elif name.startswith("session."):
-            found = getattr(replica.session, name.removeprefix("session."))(*arguments)
+            result = getattr(replica.session, name.removeprefix("session."))(*arguments)
         else:
-            found = getattr(replica, name)(*arguments)
+            result = getattr(replica, name)(*arguments)
     except PoiseError as raised:
         error = raised
     ranks.agree(error)
-    return found
+    return result
 
 
 def follow(replica: Replica) -> None:
@@ -290,8 +290,8 @@ def _replica(partition: Partition, settings: dict[str, Any], resume: str | None)
     if resume is None:
         return Replica(partition, **settings)
     graph: Any = partition  # has what is read of a graph: its fingerprint and its size
-    found, session = saved.load(graph, resume, {})
-    replica = Replica(partition, **found | settings)
+    settings_then, session = saved.load(graph, resume, {})
+    replica = Replica(partition, **settings_then | settings)
     replica.session = session
     return replica
 
@@ -310,16 +310,16 @@ def give_up(ranks: Ranks, error: BaseException) -> None:
 def _gather(replica: Replica, what: str) -> Any:
     partition = replica.partition
     if what in ("scores", "norms"):
-        found: Any = replica.scores()
+        values: Any = replica.scores()
         if what == "norms":
-            found = np.sqrt(np.einsum("ij,ij->i", found, found))
+            values = np.sqrt(np.einsum("ij,ij->i", values, values))
     elif what == "values":
-        found = replica.values()
+        values = replica.values()
     elif what == "reached":
-        found = partition.reached(list(replica.session.state.labels))
+        values = partition.reached(list(replica.session.state.labels))
     else:
-        found = replica.result().codes
-    return partition.in_order(found)
+        values = replica.result().codes
+    return partition.in_order(values)
 
 
 def _save_codes(replica: Replica, folder: str) -> None:

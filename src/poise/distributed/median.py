@@ -16,17 +16,17 @@ def median(ranks: Ranks, values: Floats) -> float | None:
     count = int(ranks.total(np.array([len(ordered)]))[0])
     if not count:
         return None
-    middle = [_at(ranks, ordered, place) for place in {(count - 1) // 2, count // 2}]
+    middle = [_at(ranks, ordered, n_smaller) for n_smaller in {(count - 1) // 2, count // 2}]
     return float(np.mean(np.array(middle, dtype=np.int64).view(np.float64)))
 
 
-def _at(ranks: Ranks, ordered: "np.ndarray[tuple[int], np.dtype[np.int64]]", place: int) -> int:
+def _at(ranks: Ranks, ordered: "np.ndarray[tuple[int], np.dtype[np.int64]]", n_smaller: int) -> int:
     """The bits of the number with so many smaller ones."""
     low, high = 0, int(np.float64(np.inf).view(np.int64))
     while low < high:
         half = (low + high) // 2
         below = int(np.searchsorted(ordered, half, side="right"))
-        if int(ranks.total(np.array([below]))[0]) > place:
+        if int(ranks.total(np.array([below]))[0]) > n_smaller:
             high = half
         else:
             low = half + 1

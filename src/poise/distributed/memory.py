@@ -54,17 +54,17 @@ def check_memory(ranks: Ranks, n_nodes: int, n_entries: int, n_classes: int = 10
     """
     need = needed(n_nodes, n_entries, ranks.size, n_classes)
     machines = ranks.texts(ranks.name.rpartition(" ")[2])
-    here = machines.count(machines[ranks.rank])
+    n_here = machines.count(machines[ranks.rank])
     free = available_memory()
-    short = free is not None and here * need.all > free
+    short = free is not None and n_here * need.all > free
     ranks.watchdog.beat()
-    lacking = ranks.each(np.array([here * need.all if short else 0, free or 0]))
-    for rank, (wanted, there) in enumerate(lacking):
+    lacking = ranks.each(np.array([n_here * need.all if short else 0, free or 0]))
+    for rank, (wanted, free_there) in enumerate(lacking):
         if wanted:
             raise RankError(
                 f"not enough memory on {machines[rank]}: its {machines.count(machines[rank])} "
                 f"ranks need about {wanted / 1e9:.1f} GB for a graph of {n_nodes:,} nodes and "
-                f"{n_entries:,} entries, and {there / 1e9:.1f} GB are free. Use more machines, "
-                "or fewer ranks on this one"
+                f"{n_entries:,} entries, and {free_there / 1e9:.1f} GB are free. Use more "
+                "machines, or fewer ranks on this one"
             )
     return need

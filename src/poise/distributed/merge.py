@@ -22,9 +22,9 @@ def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
     rows, items, distances = _candidates(folder, number, first)
     rows, distances = nearest_of(rows, items, distances, plan.k)
     n = rows.shape[0]
-    found = rows >= 0
-    sources = np.repeat(np.arange(n, dtype=np.int32), found.sum(axis=1))
-    targets, lengths = rows[found], distances[found]
+    listed = rows >= 0
+    sources = np.repeat(np.arange(n, dtype=np.int32), listed.sum(axis=1))
+    targets, lengths = rows[listed], distances[listed]
     cells = np.searchsorted(first, targets, side="right") - 1
     order = np.argsort(cells, kind="stable")
     counts = np.bincount(cells, minlength=first.size - 1)
@@ -35,7 +35,7 @@ def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
         "starts": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         "nearest": distances[:, 0].copy(),
         "kth": distances[:, -1].copy(),
-    }, {"short": int((~found).any(axis=1).sum()), "coinciding": int((distances[:, -1] == 0).sum())}
+    }, {"short": int((~listed).any(axis=1).sum()), "coinciding": int((distances[:, -1] == 0).sum())}
 
 
 def nearest_of(
@@ -58,8 +58,8 @@ def _candidates(folder: Path, cell: int, first: IntArray) -> tuple[IntArray, Int
     lists = [(cell, np.arange(first[cell + 1] - first[cell]), slice(None), "home")]
     for segment in segments_from(folder, "visits", cell):
         visitors = np.asarray(load("home", folder, cell, "visitors")[segment.begin : segment.end])
-        theirs = slice(segment.place, segment.place + visitors.size)
-        lists.append((segment.target, visitors, theirs, "visits"))
+        rows_there = slice(segment.position, segment.position + visitors.size)
+        lists.append((segment.target, visitors, rows_there, "visits"))
     n, k = lists[0][1].size, load("home", folder, cell, "indices").shape[1]
     turn = np.zeros(n, dtype=np.int64)  # how many lists of each point were taken
     visits = np.zeros(n, dtype=np.int64)

@@ -68,10 +68,10 @@ class Partition:
         wanted = np.asarray(items, dtype=np.int64)
         if not self.n_rows or not wanted.size:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        place = np.searchsorted(self.nodes, wanted, sorter=self._by_item)
-        row = self._by_item[np.minimum(place, self.n_rows - 1)]
-        here = np.flatnonzero(self.nodes[row] == wanted)
-        return here, row[here]
+        position = np.searchsorted(self.nodes, wanted, sorter=self._by_item)
+        row = self._by_item[np.minimum(position, self.n_rows - 1)]
+        listed = np.flatnonzero(self.nodes[row] == wanted)
+        return listed, row[listed]
 
     def component_sums(self, values: Floats) -> Floats:
         """Sums of (rows,) values over each component of the whole graph."""
@@ -88,11 +88,11 @@ class Partition:
     def in_order(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic] | None:
         """Values of all rows, in the order of the items, at rank 0; None at the others."""
         items = self.ranks.at_first(self.nodes)
-        found = self.ranks.at_first(values)
-        if items is None or found is None:
+        gathered = self.ranks.at_first(values)
+        if items is None or gathered is None:
             return None
-        ordered = np.empty_like(found)
-        ordered[items] = found
+        ordered = np.empty_like(gathered)
+        ordered[items] = gathered
         return ordered
 
 

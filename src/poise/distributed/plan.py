@@ -113,12 +113,12 @@ def save_plan(folder: Path, plan: Plan) -> bool:
     """
     path = work_folder(folder) / "plan.json"
     if path.exists():
-        there = load_plan(folder)
-        if there == plan:
+        earlier = load_plan(folder)
+        if earlier == plan:
             return True
         raise InputError(
-            f"{folder} holds unfinished work of other settings ({differences(there, plan)}): give "
-            f"the same settings to resume it, another folder, or remove {path.parent}"
+            f"{folder} holds unfinished work of other settings ({differences(earlier, plan)}): "
+            f"give the same settings to resume it, another folder, or remove {path.parent}"
         )
     write_bytes(path, (json.dumps(asdict(plan), indent=1) + "\n").encode())
     return False
@@ -138,11 +138,11 @@ def load_plan(folder: Path) -> Plan:
         ) from None
 
 
-def differences(there: Plan, plan: Plan) -> str:
+def differences(earlier: Plan, plan: Plan) -> str:
     """What differs between two plans, in words."""
-    old, new = asdict(there), asdict(plan)
+    old, new = asdict(earlier), asdict(plan)
     old["source"], new["source"] = "the files as they were", "the files as they are now"
-    if there.source == plan.source:
+    if earlier.source == plan.source:
         new["source"] = old["source"]
     changed = (name for name in old if old[name] != new[name])
     return ", ".join(f"{name}: {old[name]} and {new[name]}" for name in changed)

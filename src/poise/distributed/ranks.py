@@ -111,9 +111,9 @@ class Ranks:
     def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The arrays of all ranks, of one shape, stacked in the order of the ranks."""
         values = np.ascontiguousarray(values)
-        found = np.empty((self.size, *values.shape), dtype=values.dtype)
-        self.wait(self.comm.Iallgather(values, found))
-        return found
+        stacked = np.empty((self.size, *values.shape), dtype=values.dtype)
+        self.wait(self.comm.Iallgather(values, stacked))
+        return stacked
 
     def total(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
         """Sum over the ranks, in their order."""
@@ -135,19 +135,19 @@ class Ranks:
         return self._reduced(bits, self._mpi.BOR)
 
     def _reduced(self, array: npt.NDArray[Any], operation: Any) -> npt.NDArray[Any]:
-        found = np.empty_like(array)
-        self.wait(self.comm.Iallreduce(array, found, op=operation))
-        return found
+        reduced = np.empty_like(array)
+        self.wait(self.comm.Iallreduce(array, reduced, op=operation))
+        return reduced
 
     def joined(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Arrays of all ranks, of any lengths, one after the other."""
         values = np.ascontiguousarray(values)
         counts = self._counts(values)
-        found = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
+        joined = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
         width = int(np.prod(values.shape[1:], dtype=np.int64))
-        target = [found, (counts * width).tolist()]
+        target = [joined, (counts * width).tolist()]
         self.wait(self.comm.Iallgatherv(values, target))
-        return found
+        return joined
 
     def at_first(self, values: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
         """The same at rank 0 alone; None at the others."""
@@ -157,9 +157,9 @@ class Ranks:
         if self.rank:
             self.wait(self.comm.Igatherv(values, None, root=0))
             return None
-        found = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
-        self.wait(self.comm.Igatherv(values, [found, (counts * width).tolist()], root=0))
-        return found
+        joined = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
+        self.wait(self.comm.Igatherv(values, [joined, (counts * width).tolist()], root=0))
+        return joined
 
     def _counts(self, values: npt.NDArray[Any]) -> Ints:
         return self.each(np.array([len(values)], dtype=np.int64))[:, 0]
@@ -187,13 +187,13 @@ class Ranks:
 
         `work` must exchange nothing with other ranks.
         """
-        found, error = None, None
+        result, error = None, None
         try:
-            found = work()
+            result = work()
         except (PoiseError, MemoryError) as raised:
             error = raised
         self.agree(error)
-        return found  # type: ignore[return-value]
+        return result  # type: ignore[return-value]
 
     def agree(self, error: BaseException | None) -> None:
         """Raise the own error, or a `RankError` with the first one of another rank."""

@@ -51,10 +51,10 @@ def measured_recall(folder: Path, cells: IntArray) -> float:
     return share_found(lists_of(folder, rows), exact)
 
 
-def share_found(found: list[FloatArray], exact: FloatArray) -> float:
+def share_found(lists: list[FloatArray], exact: FloatArray) -> float:
     """Share of the exact lists that was found, by distance: of tied neighbours any will do."""
     farthest = exact[:, -1] * (1 + TIED)
-    hits = [int((one <= far).sum()) for one, far in zip(found, farthest, strict=True)]
+    hits = [int((distances <= far).sum()) for distances, far in zip(lists, farthest, strict=True)]
     return float(np.minimum(hits, exact.shape[1]).sum() / exact.size)
 
 
@@ -62,10 +62,10 @@ def lists_of(folder: Path, rows: IntArray) -> list[FloatArray]:
     """Distances in the lists of some rows of the graph, while its work folder is kept."""
     first = first_rows(read_table(folder, "counts"))
     cells = np.searchsorted(first, rows, side="right") - 1
-    found: dict[int, FloatArray] = {}
+    distances_of: dict[int, FloatArray] = {}
     for cell in np.unique(cells):
         sources = np.asarray(load("edges", folder, int(cell), "sources"))
         distances = np.asarray(load("edges", folder, int(cell), "distances"))
         for row in rows[cells == cell]:
-            found[int(row)] = distances[sources == row - first[cell]]
-    return [found[int(row)] for row in rows]
+            distances_of[int(row)] = distances[sources == row - first[cell]]
+    return [distances_of[int(row)] for row in rows]

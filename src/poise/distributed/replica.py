@@ -211,5 +211,5 @@ class Replica:
         own = moment.beliefs.scores[rows].sum(axis=0)
         row = self.partition.ranks.total(own)[None, :]
         shares = self.session.state.class_shares()
-        found = normalise_scores(row, np.ones(1, dtype=bool), shares)
-        return tuple(float(p) for p in found[0])
+        probabilities = normalise_scores(row, np.ones(1, dtype=bool), shares)
+        return tuple(float(p) for p in probabilities[0])

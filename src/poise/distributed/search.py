@@ -144,8 +144,8 @@ class CellSearch:
         """The k nearest points of each query, padded with -1 where the cell has fewer."""
         m, kept = queries.shape[0], min(k, self.points.shape[0])
         indices, distances = np.full((m, k), -1, dtype=np.int64), np.full((m, k), np.inf)
-        found = search_points(self.points, queries, kept, self.metric, self.prepared, own=own)
-        indices[:, :kept], distances[:, :kept] = found.indices, found.distances
+        lists = search_points(self.points, queries, kept, self.metric, self.prepared, own=own)
+        indices[:, :kept], distances[:, :kept] = lists.indices, lists.distances
         indices[np.isinf(distances)] = -1
         return indices, distances
 

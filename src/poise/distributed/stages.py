@@ -44,12 +44,12 @@ def run_stage(
         ): number
         for number in wanted
     }
-    found: dict[int, Facts] = {}
+    facts: dict[int, Facts] = {}
     try:
         for future in distributed.as_completed(futures):
-            found[futures[future]] = future.result()
+            facts[futures[future]] = future.result()
             if progress:
-                progress(stage, len(found), len(wanted))
+                progress(stage, len(facts), len(wanted))
     except distributed.KilledWorker as error:
         raise RunError(
             f"workers died again and again in the stage {stage} ({error.task}), most likely of too "
@@ -65,4 +65,4 @@ def run_stage(
         ) from error
     finally:
         client.cancel([future for future in futures if not future.done()])
-    return found
+    return facts

@@ -33,31 +33,31 @@ def perform(task: Task, stage: str, folder: Path, number: int) -> Facts:
     done = finished(stage, folder, number)
     if done is not None:
         return done
-    place = place_of(stage, folder, number)
+    task_folder = folder_of(stage, folder, number)
     # A mark of every attempt: after the run they show what was begun twice, and why.
-    mark = place / f"attempt-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    mark = task_folder / f"attempt-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     write_bytes(mark, b"", durably=False)
     arrays, facts = task(folder, number)
     files = {}
     for name, array in arrays.items():
-        path = place / f"{name}.npy"
+        path = task_folder / f"{name}.npy"
         files[path.name] = asdict(write_array(path, array, durably=False))
     record = json.dumps({"facts": facts, "files": files}).encode()
-    write_bytes(place / "record.json", record, durably=False)
+    write_bytes(task_folder / "record.json", record, durably=False)
     return facts
 
 
 def finished(stage: str, folder: Path, number: int) -> Facts | None:
     """What a finished task returned; None if it must be done, again where a file is damaged."""
-    place = place_of(stage, folder, number)
+    task_folder = folder_of(stage, folder, number)
     try:
-        record = json.loads((place / "record.json").read_bytes())
+        record = json.loads((task_folder / "record.json").read_bytes())
         facts: Facts = record["facts"]
         files = {name: FileSum(**about) for name, about in record["files"].items()}
     except (OSError, ValueError, KeyError, TypeError):
         return None
     try:
-        check_files(place, files, f"{stage} {number}")
+        check_files(task_folder, files, f"{stage} {number}")
     except GraphError:
         return None
     return facts
@@ -65,17 +65,17 @@ def finished(stage: str, folder: Path, number: int) -> Facts | None:
 
 def attempts(stage: str, folder: Path, number: int) -> int:
     """How many times a task was begun."""
-    return len(list(place_of(stage, folder, number).glob("attempt-*")))
+    return len(list(folder_of(stage, folder, number).glob("attempt-*")))
 
 
-def place_of(stage: str, folder: Path, number: int) -> Path:
+def folder_of(stage: str, folder: Path, number: int) -> Path:
     """The folder of a task's files."""
     return work_folder(folder) / stage / f"{number:05d}"
 
 
 def load(stage: str, folder: Path, number: int, name: str) -> npt.NDArray[Any]:
     """A file of a finished task, memory-mapped."""
-    path = place_of(stage, folder, number) / f"{name}.npy"
+    path = folder_of(stage, folder, number) / f"{name}.npy"
     try:
         array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:

@@ -48,15 +48,15 @@ def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
     plan = load_plan(folder)
     first = first_rows(read_table(folder, "counts"))
     edges = _edges(folder, segments_into(folder, "edges", number), first)
-    n, here = int(first[number + 1] - first[number]), edges.targets - first[number]
+    n, rows = int(first[number + 1] - first[number]), edges.targets - first[number]
     scale = np.array(load("edges", folder, number, "kth"))
     positive = edges.distances > 0
     nearest = np.full(n, np.inf)
-    np.minimum.at(nearest, here[positive], edges.distances[positive])
+    np.minimum.at(nearest, rows[positive], edges.distances[positive])
     repaired = (scale == 0) & np.isfinite(nearest)
     scale[repaired] = nearest[repaired]
-    incoming = np.bincount(here, minlength=n)
-    limits = accepted(edges, here, incoming, plan.most_incoming)
+    incoming = np.bincount(rows, minlength=n)
+    limits = accepted(edges, rows, incoming, plan.most_incoming)
     facts = {
         "most_incoming": int(incoming.max()),
         "capped": int(np.isfinite(limits.distances).sum()),
@@ -64,14 +64,14 @@ def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
     return {"scale": scale, "limit": limits.distances, "last": limits.sources}, facts
 
 
-def accepted(edges: Edges, here: IntArray, incoming: IntArray, most: int | None) -> Limits:
+def accepted(edges: Edges, rows: IntArray, incoming: IntArray, most: int | None) -> Limits:
     """The limits of points with more than `most` incoming edges; infinite for the others."""
     limits = Limits(
         np.full(incoming.size, np.inf),
         np.full(incoming.size, np.iinfo(np.int64).max, dtype=np.int64),
     )
     for hub in np.flatnonzero(incoming > most) if most is not None else ():
-        into = np.flatnonzero(here == hub)
+        into = np.flatnonzero(rows == hub)
         order = np.lexsort((edges.sources[into], edges.distances[into]))
         last = into[order[most - 1]]  # type: ignore[operator]
         limits.distances[hub], limits.sources[hub] = edges.distances[last], edges.sources[last]
@@ -133,12 +133,12 @@ def _directed(folder: Path, segments: list[Segment], first: IntArray) -> tuple[_
         targets.append(edges.targets)
         weights.append(kernel(edges.distances, own, other))
     none = np.empty(0, dtype=np.int64)
-    found = _Weighted(
+    weighted = _Weighted(
         np.concatenate([none, *sources]),
         np.concatenate([none, *targets]),
         np.concatenate([np.empty(0), *weights]),
     )
-    return found, dropped
+    return weighted, dropped
 
 
 def spare(folder: Path, number: int) -> tuple[Arrays, Facts]:
@@ -158,18 +158,18 @@ def _kept(
     """Which edges their targets accept, or their sources keep because they have no other."""
     if not read_table(folder, "capped")[segment.target]:
         return np.ones(edges.sources.size, dtype=bool)
-    here = edges.sources - from_cell
-    nearest = load("edges", folder, segment.source, "nearest")[here]
-    spared = load("spared", folder, segment.source, "spared")[here]
+    rows = edges.sources - from_cell
+    nearest = load("edges", folder, segment.source, "nearest")[rows]
+    spared = load("spared", folder, segment.source, "spared")[rows]
     accepted = _accepted(folder, segment, edges, to_cell)
     return np.asarray(accepted | (spared & (edges.distances == nearest)), dtype=bool)
 
 
 def _accepted(folder: Path, segment: Segment, edges: Edges, to_cell: int) -> npt.NDArray[np.bool_]:
     """Which edges their targets accept."""
-    here = edges.targets - to_cell
-    limit = load("received", folder, segment.target, "limit")[here]
-    last = load("received", folder, segment.target, "last")[here]
+    rows = edges.targets - to_cell
+    limit = load("received", folder, segment.target, "limit")[rows]
+    last = load("received", folder, segment.target, "last")[rows]
     before = (edges.distances < limit) | ((edges.distances == limit) & (edges.sources <= last))
     return np.asarray(before, dtype=bool)
 
