@@ -18,7 +18,7 @@ KINDS = ["combinatorial", "normalised", "random-walk"]
 @pytest.fixture
 def iterative(monkeypatch):  # type: ignore[no-untyped-def]
     """Let graphs of a hundred nodes take the route of large ones."""
-    monkeypatch.setattr(spectrum_module, "DENSE", 10)
+    monkeypatch.setattr(spectrum_module, "DENSE_MAX_NODES", 10)
 
 
 def dense_laplacian(W: Floats, kind: str) -> Floats:
@@ -80,7 +80,7 @@ def test_repeated_eigenvalues_are_all_found(iterative, kind, m):  # type: ignore
 @pytest.mark.parametrize("stiff", [False, True])
 @pytest.mark.parametrize("n", [200, 1_700])
 def test_paths(monkeypatch, n, stiff):  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(spectrum_module, "DENSE", 10)
+    monkeypatch.setattr(spectrum_module, "DENSE_MAX_NODES", 10)
     monkeypatch.setattr(spectrum_module, "is_stiff", lambda prepared: stiff)
     values, vectors = smallest_eigenpairs(path(n), 12)
     exact = 2 - 2 * np.cos(np.pi * np.arange(12) / n)

@@ -38,7 +38,7 @@ from numba import prange
 from poise.linalg.lanes import add, load, multiply, store, subtract, times, where_positive
 
 #: Rows of the coarse inverse that one thread takes at a time.
-COARSE_BLOCK = 64
+COARSE_BLOCK_ROWS = 64
 
 
 class PacketOperators(NamedTuple):
@@ -127,9 +127,9 @@ def solve_coarse(operators, group_sums, correction):  # type: ignore[no-untyped-
     """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
     coarse_inverse, coarse_of = operators.coarse_inverse, operators.coarse_of
     n_columns, m = correction.shape
-    for block in prange((m + COARSE_BLOCK - 1) // COARSE_BLOCK):
-        first = block * COARSE_BLOCK
-        last = min(first + COARSE_BLOCK, m)
+    for block in prange((m + COARSE_BLOCK_ROWS - 1) // COARSE_BLOCK_ROWS):
+        first = block * COARSE_BLOCK_ROWS
+        last = min(first + COARSE_BLOCK_ROWS, m)
         for j in range(n_columns):
             k = coarse_of[j]
             for a in range(first, last):

@@ -23,7 +23,7 @@ MIN_PARALLEL_WORK = 400_000
 #: Load of the machine beyond the solver's own threads from which on one thread is faster.
 MAX_OTHER_LOAD = 0.8
 #: Columns solved together.
-PACKET = max(WIDTHS)
+PACKET_COLUMNS = max(WIDTHS)
 
 
 class _Room:
@@ -87,11 +87,11 @@ def iterate(
     residual = np.empty(n_columns)
     cold = not systems.start.any()
     threads = numba.get_num_threads()
-    work = (len(data) + 8 * n) * min(n_columns, PACKET)
+    work = (len(data) + 8 * n) * min(n_columns, PACKET_COLUMNS)
     numba.set_num_threads(1 if work < MIN_PARALLEL_WORK or _busy(threads) else threads)
     try:
-        for first in range(0, n_columns, PACKET):
-            columns = np.arange(first, min(first + PACKET, n_columns))
+        for first in range(0, n_columns, PACKET_COLUMNS):
+            columns = np.arange(first, min(first + PACKET_COLUMNS, n_columns))
             k = systems.operator[columns]
             width = next(w for w in WIDTHS if w >= len(columns))
             zero = (dtype(0.0),) * width
@@ -131,7 +131,7 @@ def iterate(
                 residual[columns] = norm / np.where(scale > 0, scale, 1.0)
                 if limits.sweep:
                     compiled.sweep(D_inverse, R, X, zero)
-                compiled.unpack(X, position, value[first : first + PACKET])
+                compiled.unpack(X, position, value[first : first + PACKET_COLUMNS])
     finally:
         numba.set_num_threads(threads)
     return value, status, steps, residual

@@ -1,4 +1,4 @@
-"""Preconditioners: which one when, and how each is built."""
+"""Preconditioners: how one is chosen, and how each is built."""
 
 from typing import Literal
 
@@ -14,9 +14,9 @@ from poise.linalg.reference import Map
 
 Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
 
-#: A diagonal this strong (median of q/(d + q) over the free nodes) leaves Jacobi nothing to gain
-#: from the coarse space.
-STRONG_DIAGONAL = 0.1
+#: If the diagonal is stronger than this (median of q/(d + q) over the free nodes), the coarse space
+#: gains nothing over Jacobi.
+STRONG_DIAGONAL_SHARE = 0.1
 
 
 def choose_preconditioner(
@@ -31,7 +31,7 @@ def choose_preconditioner(
     if prepared.n_groups < 2 or not free.any():
         return "jacobi"
     typical = np.median((q / (prepared.degrees + q + 1e-300))[free])
-    if typical > STRONG_DIAGONAL:
+    if typical > STRONG_DIAGONAL_SHARE:
         return "jacobi"
     return "approx-chol" if stiff else "two-level"
 
@@ -64,7 +64,7 @@ def two_level(
 def approximate_cholesky(
     prepared: PreparedLaplacian, diagonal: Floats, F: Bools, which: Ints
 ) -> Map:
-    """Factors of every operator on its free nodes; the plain Laplacian's is kept for good."""
+    """Factors of every operator on its free nodes; that of the Laplacian itself is kept."""
     import approx_chol
 
     factors = []

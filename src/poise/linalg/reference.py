@@ -1,7 +1,7 @@
 """Preconditioned conjugate gradients in plain NumPy and SciPy.
 
-The text-book loop, on the same problem as `compiled.py`: the path that every other one is checked
-against, and the one that takes a preconditioner of any kind.
+The textbook loop on the same problem as `compiled.py`. Every other path is checked against it, and
+it accepts any preconditioner.
 """
 
 from collections.abc import Callable

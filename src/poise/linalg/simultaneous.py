@@ -31,15 +31,16 @@ from poise.linalg.status import Solution, Status
 
 Backend = Literal["compiled", "scipy"]
 
-#: Relative residual at which a column stops: max |u - u*| is then about 1e-6 on the data of
+#: Relative residual at which a column ends: max |u - u*| is then about 1e-6 on the data of
 #: docs/decisions/preconditioner.md, a tenth of what poise promises.
 RTOL = 1e-7
-#: Up to so many nodes a tighter tolerance costs a few milliseconds, and paths and trees, worse
-#: conditioned than graphs of neighbours, keep the promise too (at 1e-7 they missed it by ten).
-SMALL = 1_000
+#: Up to so many nodes a tighter tolerance costs a few milliseconds. Paths and trees are worse
+#: conditioned than graphs of neighbours; with it they keep the promise too (at 1e-7 their error was
+#: ten times too large).
+SMALL_MAX_NODES = 1_000
 RTOL_SMALL = 1e-10
-#: From this tolerance on, columns of more than `SMALL` nodes are solved for in single precision:
-#: two thirds of the time on graphs larger than the caches, to the same error
+#: From this tolerance on, columns of more than `SMALL_MAX_NODES` nodes are solved for in single
+#: precision. On graphs larger than the caches that takes two thirds of the time for the same error
 #: (docs/decisions/single-precision.md). Numbers below 1e-38 are lost.
 RTOL_SINGLE = 1e-5
 MAX_STEPS = 5_000
@@ -78,14 +79,14 @@ def solve(
     operator : (J,) int, optional
         Operator of each column; by default all the same one (K = 1) or one each (K = J).
     start : (n,) or (n, J), optional
-        Where to start; zero by default. A start of zero keeps the relative accuracy of solutions
-        that decay over many orders of magnitude, a warm one does not.
+        Where to start; zero by default. A start of zero preserves the relative accuracy of
+        solutions that decay over many orders of magnitude; a warm start does not.
     rtol : float, optional
         A column ends when the norm of its residual, divided by the operator's diagonal, is at most
         `rtol` times that of its right-hand side. The division puts both into units of the solution.
-        By default `RTOL`; up to `SMALL` nodes at most `RTOL_SMALL`. From `RTOL_SINGLE` on, and
-        beyond `SMALL` nodes, the compiled backend works in single precision, and again in double
-        for columns that do not converge there.
+        By default `RTOL`; up to `SMALL_MAX_NODES` nodes at most `RTOL_SMALL`. On more nodes and
+        with `RTOL_SINGLE` or more, the compiled backend works in single precision, and again in
+        double for columns that do not converge there.
     singular : bool
         Declares that on components where every node is free and `q` is zero the nullspace of the
         operator is the constants. The right-hand side must sum to zero there; so will the solution.
@@ -93,12 +94,12 @@ def solve(
         "auto" follows `choose_preconditioner`.
     backend : "compiled" or "scipy"
     sweep : bool
-        End with one Jacobi sweep: it damps the rough rest of the error for the price of a step.
+        End with one Jacobi sweep: it damps the rough part of the error at the cost of one step.
 
     Returns
     -------
     Solution
-        With a status for every column. A zero right-hand side gives zero in no steps.
+        With a status for each column. A zero right-hand side gives zero after zero steps.
     """
     n = prepared.n
     rows, q, free_rows, which = columns_and_operators(n, rhs, diagonals, free, operator)
@@ -124,13 +125,13 @@ def solve(
 
 
 def is_stiff(prepared: PreparedLaplacian) -> bool:
-    """Whether two-level conjugate gradients are slow on this graph: measured once, by trying.
+    """Whether two-level conjugate gradients are slow on this graph; measured once.
 
     One Poisson equation with a fixed right-hand side, at most `STIFF_STEPS` steps. Graphs of
     neighbours in many dimensions end well before; grids, curves and points in the plane do not,
     and approximate Cholesky solves those several times faster and more accurately.
     """
-    if prepared.n <= SMALL or prepared.n_groups < 2:
+    if prepared.n <= SMALL_MAX_NODES or prepared.n_groups < 2:
         return False
     if prepared.cache.stiff is None:
         rhs = np.random.default_rng(0).normal(size=prepared.n)
@@ -191,7 +192,7 @@ def _compiled(
     from poise.linalg import packets  # numba: imported at the first solve, not with the package
 
     coarse = coarse_of_operators(prepared, operators, kind)
-    if prepared.n <= SMALL or limits.rtol < RTOL_SINGLE:
+    if prepared.n <= SMALL_MAX_NODES or limits.rtol < RTOL_SINGLE:
         return packets.iterate(prepared, prepared.data, operators, systems, coarse, limits)
     solved = packets.iterate(prepared, prepared.single, operators, systems, coarse, limits)
     # Badly conditioned columns (points on a line, say) break down in single precision.
@@ -234,7 +235,7 @@ def _reference(
 def _tolerance(rtol: float | None, n: int) -> float:
     if rtol is not None and not rtol > 0:
         raise InputError(f"rtol is {rtol}: a relative tolerance must be positive")
-    return min(rtol or RTOL_SMALL, RTOL_SMALL) if n <= SMALL else rtol or RTOL
+    return min(rtol or RTOL_SMALL, RTOL_SMALL) if n <= SMALL_MAX_NODES else rtol or RTOL
 
 
 def _check_finite(values: Floats, message: str) -> None:
