@@ -21,7 +21,7 @@ FEATURES = {
     "sparse complex numbers": (sparse.csr_array(X * 1j), "X holds complex numbers"),
     "a generator": ((row for row in X), "X is a generator, which can be read only once: give a"),
     "a map": (map(list, X), "X is a map, which can be read only once"),
-    "text": ([["a", "b"]] * 30, r"X holds something else than numbers.*poise\.embed"),
+    "text": ([["a", "b"]] * 30, r"X holds values that are not numbers.*poise\.embed"),
     "a dict": ({1: 2}, r"X has shape \(\)"),
     "ragged rows": ([[1.0, 2.0], [3.0]], "rows are of different lengths"),
 }
@@ -126,7 +126,7 @@ def test_networkx_is_asked_only_if_the_caller_has_it(monkeypatch):
 
 def test_graphs_that_cannot_be_saved(tmp_path):
     graph = poise.knn_graph(X, k=3)
-    with pytest.raises(DataError, match=r"there is no folder '.*missing': make it first"):
+    with pytest.raises(DataError, match=r"there is no folder '.*missing': create it first"):
         graph.save(tmp_path / "missing" / "graph.npz")
     with pytest.raises(DataError, match="is a folder: name a file in it"):
         graph.save(tmp_path)

@@ -191,7 +191,7 @@ def test_features_all_zero_and_sparse():
 
 
 def test_progress_is_reported_to_its_end(monkeypatch):
-    monkeypatch.setattr("poise.graph.search.BLOCK", 40)
+    monkeypatch.setattr("poise.graph.search.BLOCK_QUERIES", 40)
     seen = []
     X = np.random.default_rng(0).normal(size=(100, 3))
     knn_graph(X, k=5, progress=lambda done, total: seen.append((done, total)))

@@ -10,7 +10,7 @@ from poise.studio.log.state import fold
 from poise.studio.log.store import EventStore
 
 #: File beside the log that says which graph the answers are about.
-GRAPH = "graph.txt"
+GRAPH_FILE = "graph.txt"
 
 
 class Answers:
@@ -27,7 +27,7 @@ class Answers:
         self.learner = learner
         self.path = project / "events.db"
         self.store = EventStore(self.path)
-        fingerprint, beside = learner.partition.fingerprint, project / GRAPH
+        fingerprint, beside = learner.partition.fingerprint, project / GRAPH_FILE
         if not beside.exists():
             beside.write_text(fingerprint + "\n", encoding="ascii")
         written = beside.read_text(encoding="ascii").strip()

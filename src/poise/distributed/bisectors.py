@@ -17,7 +17,7 @@ import numpy.typing as npt
 from poise.distributed.centres import blocks_of, squared_distances
 from poise.graph.metrics import FloatArray, IntArray
 
-ROUNDING = 1e-9
+ROUNDING_SHARE = 1e-9
 """What the bounds are lowered by, relative to the size of the data: rounding in float64."""
 
 
@@ -32,7 +32,7 @@ def bounds_to_cells(points: Any, home: int, centres: FloatArray) -> FloatArray:
     middle = centres.mean(axis=0)
     largest = np.sqrt(np.square(centres - middle).sum(axis=1).max())
     lengths = np.sqrt(np.square(points - middle).sum(axis=1))
-    slack = ROUNDING * (lengths + largest) ** 2
+    slack = ROUNDING_SHARE * (lengths + largest) ** 2
     bounds = (squares - squares[:, [home]] - slack[:, None]) / (2.0 * apart)
     bounds[:, home] = np.inf
     return np.asarray(bounds)

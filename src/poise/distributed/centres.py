@@ -12,25 +12,25 @@ from scipy.sparse import csgraph
 
 from poise.graph.metrics import FloatArray, IntArray
 
-SAMPLE_PER_CELL = 256
+SAMPLE_POINTS_PER_CELL = 256
 """Points of the sample for each cell."""
 
-SAMPLE_LARGEST = 2**21
+SAMPLE_MAX_POINTS = 2**21
 """Points of the sample at most."""
 
-LARGE = 1.5
+LARGE_CELL_RATIO = 1.5
 """Points of a cell, as a multiple of the mean, beyond which it is split in two."""
 
-SMALLER = 2
+SPLIT_RATIO = 2
 """How many times as large a cell must be as the one that is given up for its second half."""
 
-ROUNDS = 12
+MAX_ROUNDS = 12
 """Times that cells are split and given up."""
 
-JOINED = 8
+JOINED_CENTRES = 8
 """Other centres that each is joined to for the numbering."""
 
-NUMBERS = 2**22
+BLOCK_NUMBERS = 2**22
 """Distances to centres that are held at a time."""
 
 
@@ -49,7 +49,7 @@ def cell_centres(sample: Any, cells: int, seed: int) -> FloatArray:
     """
     points = np.asarray(sample, dtype=np.float64)
     centres = _k_means(points, min(cells, points.shape[0]), seed)
-    for turn in range(ROUNDS):
+    for turn in range(MAX_ROUNDS):
         moved = _evened(points, centres, cells, seed + turn + 1)
         if moved is None:
             break
@@ -77,7 +77,7 @@ def squared_distances(points: Any, centres: FloatArray) -> FloatArray:
 
 def blocks_of(n: int, columns: int) -> list[slice]:
     """Slices of n rows, so that a table of them with that many columns stays small."""
-    step = max(1, NUMBERS // max(1, columns))
+    step = max(1, BLOCK_NUMBERS // max(1, columns))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
@@ -90,7 +90,7 @@ def in_order(centres: FloatArray) -> FloatArray:
     n = centres.shape[0]
     if n < 3:
         return centres
-    near = min(JOINED, n - 1)
+    near = min(JOINED_CENTRES, n - 1)
     squares = np.einsum("cd,cd->c", centres, centres)
     distances = squares[:, None] + squares - 2.0 * centres @ centres.T
     np.fill_diagonal(distances, np.inf)
@@ -121,7 +121,7 @@ def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:
     scale = float(np.abs(points - middle).max()) or 1.0  # float32 is finest near 1
     means = faiss.Kmeans(
         points.shape[1], count, niter=12, seed=seed % 2**31, min_points_per_centroid=1,
-        max_points_per_centroid=SAMPLE_PER_CELL,
+        max_points_per_centroid=SAMPLE_POINTS_PER_CELL,
     )  # fmt: skip
     means.train(((points - middle) / scale).astype(np.float32))
     centres: FloatArray = np.asarray(means.centroids, dtype=np.float64) * scale + middle
@@ -140,14 +140,14 @@ def _evened(points: FloatArray, centres: FloatArray, cells: int, seed: int) -> F
     halves: list[FloatArray] = []
     split: list[int] = []
     gone: list[int] = []
-    for large in largest[sizes[largest] > LARGE * points.shape[0] / cells]:
+    for large in largest[sizes[largest] > LARGE_CELL_RATIO * points.shape[0] / cells]:
         inside = points[home == large]
         two = _k_means(inside, 2, seed)
         if np.unique(home_cells(inside, two)).size == 1:  # points that coincide stay together
             continue
         if len(split) >= spare:
             small = smallest[len(gone)]
-            if sizes[small] * SMALLER > sizes[large]:
+            if sizes[small] * SPLIT_RATIO > sizes[large]:
                 break
             gone.append(int(small))
         split.append(int(large))

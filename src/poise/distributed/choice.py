@@ -9,7 +9,7 @@ from poise.distributed.partition import Partition
 from poise.errors import InputError
 
 #: Random numbers drawn at a time.
-DRAWN = 1_000_000
+BLOCK_DRAWS = 1_000_000
 
 
 def choose(partition: Partition, values: Floats, candidates: Bools, seed: Sequence[int]) -> int:
@@ -64,8 +64,8 @@ def _positions(partition: Partition, items: Ints) -> Ints:
 def _drawn(rng: np.random.Generator, count: int, positions: Ints) -> Floats:
     """The numbers at some places of the `count` that are drawn."""
     drawn = np.empty(len(positions))
-    for first in range(0, count, DRAWN):
-        numbers = rng.random(min(DRAWN, count - first))
-        among = np.flatnonzero((positions >= first) & (positions < first + DRAWN))
+    for first in range(0, count, BLOCK_DRAWS):
+        numbers = rng.random(min(BLOCK_DRAWS, count - first))
+        among = np.flatnonzero((positions >= first) & (positions < first + BLOCK_DRAWS))
         drawn[among] = numbers[positions[among] - first]
     return drawn

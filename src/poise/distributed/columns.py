@@ -20,7 +20,7 @@ from poise.models.harmonic import Columns, Problem
 from poise.models.poisson_weights import ROUNDING, SHIFT
 
 #: Solutions kept: the open questions', the labels', the predicting model's.
-MOST = 3
+MAX_KEPT_SOLUTIONS = 3
 
 
 def poisson_weights(
@@ -135,7 +135,7 @@ class Solved:
             laplace = problem.shift is None
             g = None if laplace else self._potential(problem)
             gamma = np.ones(n) if g is None else self._shifted(problem, g)
-            while len(self._kept) >= MOST:
+            while len(self._kept) >= MAX_KEPT_SOLUTIONS:
                 self._kept.popitem(last=False)
             values = spread(self.partition, problem, gamma, rtol=needed_rtol(problem))
             self._kept[problem] = Columns(values, gamma, g)

@@ -10,7 +10,7 @@ from poise.errors import InputError
 PROCESS_BYTES = 250 * 2**20
 """A worker with its libraries, before it holds any points (measured: 210 MB)."""
 
-UNEVEN = 2.0
+LARGEST_CELL_RATIO = 2.0
 """Points of the largest cell, as a multiple of the mean, that the estimate allows for."""
 
 
@@ -53,7 +53,7 @@ def estimate(plan: Plan) -> Needs:
     width = plan.source.dimensions * (8 if plan.source.dtype == "float64" else 4)
     work = 2 * n * width + 12 * n * (k + 1) * plan.reach + 20 * n * k + 64 * n
     graph = 16 * (2 * n * k + n)
-    cell = min(n, int(UNEVEN * n / plan.cells) + 1)
+    cell = min(n, int(LARGEST_CELL_RATIO * n / plan.cells) + 1)
     # A cell: its points twice, once more in single precision for faiss; then lists and their merge.
     search = cell * (2 * width + 8 * plan.source.dimensions) + cell * (24 * k + 64)
     merge = cell * plan.reach * k * 72

@@ -19,7 +19,7 @@ from poise.active.new_points import class_table
 from poise.active.state import Event
 from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition, load
-from poise.distributed.ranks import TIMEOUT, RankError, RankLostError, Ranks
+from poise.distributed.ranks import TIMEOUT_SECONDS, RankError, RankLostError, Ranks
 from poise.distributed.replica import Replica
 from poise.errors import LabelError, PoiseError
 from poise.models.labels import Label
@@ -242,7 +242,7 @@ def run(
     main: Callable[[DistributedLearner], T],
     folder: str | os.PathLike[str],
     *,
-    timeout: float = TIMEOUT,
+    timeout: float = TIMEOUT_SECONDS,
     resume: str | None = None,
     **settings: Any,
 ) -> T | None:

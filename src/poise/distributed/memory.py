@@ -1,24 +1,24 @@
-"""How much memory a rank needs, known before it starts."""
+"""How much memory a rank needs, estimated before it starts."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from poise.distributed.product import PACKET
+from poise.distributed.product import PACKET_COLUMNS
 from poise.distributed.ranks import RankError, Ranks
 from poise.machine import available_memory
 
-#: Bytes of an entry of the weights: PETSc keeps a 64-bit column and a double. And once more, half
-#: as much at worst, while components are found.
-PER_ENTRY, PER_ENTRY_ONCE = 16, 8
-#: Doubles per node that a solve of `PACKET` columns holds: solution, right-hand side, residual,
-#: direction, and product, the diagonal with its inverse; and what a partition keeps: degrees,
-#: items, their order, and components.
-PER_NODE = 8 * (5 * PACKET + 2 + 4)
-#: Doubles per node for each class: the columns that are kept, and the scores made of them.
-PER_CLASS = 8 * 4
-#: What the programs and libraries take.
-PROGRAM = 300_000_000
+#: Bytes per entry of the weights: PETSc keeps a 64-bit column and a double. While components are
+#: computed, at most half as much again.
+ENTRY_BYTES, ENTRY_TEMPORARY_BYTES = 16, 8
+#: Bytes per node. A solve of `PACKET_COLUMNS` columns holds doubles for solution, right-hand side,
+#: residual, direction and product, and the diagonal with its inverse; a partition keeps degrees,
+#: items, their order and components.
+NODE_BYTES = 8 * (5 * PACKET_COLUMNS + 2 + 4)
+#: Bytes per node and class: the columns that are kept, and the scores computed from them.
+CLASS_BYTES = 8 * 4
+#: Bytes that the programs and libraries take.
+PROGRAM_BYTES = 300_000_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Need:
 
     @property
     def all(self) -> int:
-        return self.weights + self.vectors + PROGRAM
+        return self.weights + self.vectors + PROGRAM_BYTES
 
 
 def needed(n_nodes: int, n_entries: int, n_ranks: int, n_classes: int = 10) -> Need:
@@ -39,8 +39,8 @@ def needed(n_nodes: int, n_entries: int, n_ranks: int, n_classes: int = 10) -> N
     ``entries (16 + 8) + nodes (368 + 32 C)`` bytes over the number of ranks, and the programs.
     """
     return Need(
-        n_entries * (PER_ENTRY + PER_ENTRY_ONCE) // n_ranks,
-        n_nodes * (PER_NODE + PER_CLASS * n_classes) // n_ranks,
+        n_entries * (ENTRY_BYTES + ENTRY_TEMPORARY_BYTES) // n_ranks,
+        n_nodes * (NODE_BYTES + CLASS_BYTES * n_classes) // n_ranks,
     )
 
 

@@ -11,7 +11,7 @@ from poise.distributed.sources import Source, SourceFile
 from poise.errors import InputError
 from poise.graph.kernel import Kernel, Symmetrise, kernels
 
-WORK = "work"
+WORK_FOLDER = "work"
 """Folder in the graph's for everything that is removed when the graph is finished."""
 
 CELL_ROWS = 50_000
@@ -95,7 +95,7 @@ def default_block_rows(source: Source) -> int:
 
 def work_folder(folder: Path) -> Path:
     """Where the pieces of an unfinished graph lie."""
-    return folder / WORK
+    return folder / WORK_FOLDER
 
 
 def save_plan(folder: Path, plan: Plan) -> bool:

@@ -15,7 +15,7 @@ from poise.distributed.shards import Rows
 from poise.errors import GraphError
 
 #: Columns that share one pass over the weights: more take more memory, and save little.
-PACKET = 8
+PACKET_COLUMNS = 8
 
 
 class Product:

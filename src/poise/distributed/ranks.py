@@ -1,4 +1,4 @@
-"""The processes that work together: one communicator, sums in a fixed order, no endless waiting.
+"""The processes of a run: one communicator, sums in a fixed order, no endless waiting.
 
 Every exchange here is polled, so that a rank notices when the others stop answering. Numbers are
 added in the order of the ranks: the same run with as many ranks gives the same bits.
@@ -24,13 +24,15 @@ from poise.extras import install
 
 T = TypeVar("T")
 
-#: Seconds without an answer of the others after which a rank gives up.
-TIMEOUT = 600.0
-#: Seconds of waiting that keep the processor, seconds between looks after that, and how long
-#: these look often: then nothing is being solved, and a person is thinking.
-SPIN, LOOK, SOON, SELDOM = 0.002, 0.0002, 0.5, 0.01
-#: Numbers up to which the sums of the ranks are gathered and added in their order.
-FEW = 10_000
+#: Seconds without an answer from the others after which a rank gives up.
+TIMEOUT_SECONDS = 600.0
+#: A rank that waits polls without pause at first, then with short pauses. After that nothing is
+#: being solved, since a person is thinking, and it polls slowly.
+SPIN_MAX_SECONDS = 0.002
+FAST_POLL_MAX_SECONDS, FAST_POLL_SECONDS = 0.5, 0.0002
+SLOW_POLL_SECONDS = 0.01
+#: Up to so many numbers, the summands of all ranks are gathered and added in the order of ranks.
+GATHERED_MAX_NUMBERS = 10_000
 
 
 class RankLostError(PoiseError, RuntimeError):
@@ -73,7 +75,7 @@ class Ranks:
     timeout : seconds after which a rank that does not answer counts as lost
     """
 
-    def __init__(self, comm: Any = None, *, timeout: float = TIMEOUT) -> None:
+    def __init__(self, comm: Any = None, *, timeout: float = TIMEOUT_SECONDS) -> None:
         self._mpi = mpi()
         self.comm = self._mpi.COMM_WORLD if comm is None else comm
         self.rank, self.size = int(self.comm.rank), int(self.comm.size)
@@ -104,8 +106,10 @@ class Ranks:
                     f"{self.name}: another rank has not answered for {patience:g} s: it died, "
                     "hangs or is that slow; look at its messages, or raise --timeout"
                 )
-            if waited > SPIN:
-                time.sleep(LOOK if waited < SOON else SELDOM)
+            if waited > SPIN_MAX_SECONDS:
+                time.sleep(
+                    FAST_POLL_SECONDS if waited < FAST_POLL_MAX_SECONDS else SLOW_POLL_SECONDS
+                )
         self.watchdog.beat()
 
     def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -118,7 +122,7 @@ class Ranks:
     def total(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
         """Sum over the ranks, in their order."""
         array = np.ascontiguousarray(values)
-        if array.size <= FEW:
+        if array.size <= GATHERED_MAX_NUMBERS:
             return np.asarray(self.each(array).sum(axis=0, dtype=array.dtype))
         return self._reduced(array, self._mpi.SUM)
 

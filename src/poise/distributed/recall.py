@@ -10,7 +10,7 @@ from poise.distributed.search import CellSearch
 from poise.distributed.tasks import Arrays, Facts, load
 from poise.graph.metrics import FloatArray, IntArray
 
-TIED = 1e-12
+TIE_RTOL = 1e-12
 """Relative difference of distances that counts as none."""
 
 
@@ -53,7 +53,7 @@ def measured_recall(folder: Path, cells: IntArray) -> float:
 
 def share_found(lists: list[FloatArray], exact: FloatArray) -> float:
     """Share of the exact lists that was found, by distance: of tied neighbours any will do."""
-    farthest = exact[:, -1] * (1 + TIED)
+    farthest = exact[:, -1] * (1 + TIE_RTOL)
     hits = [int((distances <= far).sum()) for distances, far in zip(lists, farthest, strict=True)]
     return float(np.minimum(hits, exact.shape[1]).sum() / exact.size)
 

@@ -9,12 +9,12 @@ import numpy as np
 from poise.distributed.plan import Plan
 from poise.distributed.tasks import Facts
 from poise.graph.metrics import IntArray
-from poise.graph.report import HUB
+from poise.graph.report import HUB_RATIO
 
-GOOD_RECALL = 0.95
+MIN_GOOD_RECALL = 0.95
 """Share of true neighbours below which the search should be widened."""
 
-UNEVEN_CELLS = 4.0
+UNEVEN_CELLS_RATIO = 4.0
 """Points of the largest cell, as a multiple of the mean, beyond which workers wait for it."""
 
 
@@ -90,18 +90,18 @@ def advice(report: Mapping[str, Any], plan: Plan) -> list[str]:
     """What to do about it, in sentences; empty if there is nothing to do."""
     sentences = []
     recall, cells, hubs = report["recall"], report["cells"], report["hubs"]
-    if recall is not None and recall < GOOD_RECALL:
+    if recall is not None and recall < MIN_GOOD_RECALL:
         sentences.append(
             f"Of the true neighbours {100 * recall:.1f}% were found: use a reach above "
             f"{plan.reach}, fewer cells, or backend='exact'."
         )
-    if cells["imbalance"] > UNEVEN_CELLS:
+    if cells["imbalance"] > UNEVEN_CELLS_RATIO:
         sentences.append(
             f"The largest cell has {cells['largest']:,} points and a cell {cells['mean']:,.0f} on "
             "average: look for many equal points, or use more cells."
         )
     neighbours = report["neighbours"]
-    if neighbours["largest"] > HUB * max(neighbours["median"], 1):
+    if neighbours["largest"] > HUB_RATIO * max(neighbours["median"], 1):
         sentences.append(
             f"One node has {neighbours['largest']:,} neighbours and the median node "
             f"{neighbours['median']:,}: symmetrise='min' keeps mutual neighbours only, a smaller "

@@ -9,30 +9,37 @@ from typing import Any
 import numpy as np
 
 from poise.distributed.bisectors import cells_to_visit
-from poise.distributed.centres import SAMPLE_LARGEST, SAMPLE_PER_CELL, cell_centres, home_cells
+from poise.distributed.centres import (
+    SAMPLE_MAX_POINTS,
+    SAMPLE_POINTS_PER_CELL,
+    cell_centres,
+    home_cells,
+)
 from poise.distributed.layout import first_rows, read_centres, read_table, segments_into
 from poise.distributed.plan import Plan, load_plan
 from poise.distributed.tasks import Arrays, Facts, load
 from poise.graph.backend import Backend, Searcher
-from poise.graph.coinciding import LARGE, large_groups, next_in_group
+from poise.graph.coinciding import LARGE_GROUP_POINTS, large_groups, next_in_group
 from poise.graph.features import Features
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.search import resolve_backend, search_points
 
-SAMPLED_BLOCKS = 256
-"""Blocks that the sample is drawn from at most."""
+MAX_SAMPLED_BLOCKS = 256
+"""The sample is drawn from at most so many blocks."""
 
 
 def sampled_blocks(plan: Plan) -> IntArray:
     """The blocks that the sample is drawn from: all, or some spread evenly over the source."""
-    return np.unique(np.linspace(0, plan.blocks - 1, min(plan.blocks, SAMPLED_BLOCKS)).astype(int))
+    return np.unique(
+        np.linspace(0, plan.blocks - 1, min(plan.blocks, MAX_SAMPLED_BLOCKS)).astype(int)
+    )
 
 
 def sample_block(folder: Path, number: int) -> tuple[Arrays, Facts]:
     """Draw points of a block for the sample that the cells are made from."""
     plan = load_plan(folder)
     first, stop = block_bounds(plan, number)
-    wanted = min(SAMPLE_PER_CELL * plan.cells, SAMPLE_LARGEST) / sampled_blocks(plan).size
+    wanted = min(SAMPLE_POINTS_PER_CELL * plan.cells, SAMPLE_MAX_POINTS) / sampled_blocks(plan).size
     points, _ = search_space(plan.source.read(first, stop), plan.metric)
     draw = np.random.default_rng([plan.seed, number])
     chosen = draw.permutation(stop - first)[: int(np.ceil(wanted))]
@@ -172,7 +179,7 @@ def lists_within(
     """
     n = points.shape[0]
     indices, distances = np.full((n, k), -1, dtype=np.int64), np.full((n, k), np.inf)
-    groups = large_groups(points, max(LARGE, k + 1))
+    groups = large_groups(points, max(LARGE_GROUP_POINTS, k + 1))
     for group in groups:
         indices[group], distances[group] = next_in_group(group, k), 0.0
     own = np.setdiff1d(np.arange(n), np.concatenate(groups)) if groups else np.arange(n)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition
-from poise.distributed.product import PACKET
+from poise.distributed.product import PACKET_COLUMNS
 from poise.errors import InputError
 from poise.linalg.arguments import DIAGONALS_NOT_FINITE, RHS_NOT_FINITE, columns_and_operators
 from poise.linalg.nullspace import SINGULAR, outside_range
@@ -87,8 +87,8 @@ def solve(
     value = np.empty_like(B)
     status, steps = np.empty((2, len(B)), dtype=np.int64)
     residual = np.empty(len(B))
-    for first in range(0, len(B), PACKET):
-        some = slice(first, first + PACKET)
+    for first in range(0, len(B), PACKET_COLUMNS):
+        some = slice(first, first + PACKET_COLUMNS)
         value[some], status[some], steps[some], residual[some] = _iterate(
             partition, diagonal, inverse, which[some], B[some], rtol, max_steps, sweep
         )

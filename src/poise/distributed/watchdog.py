@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 #: Seconds between signs of life, at least: each wakes the other process.
-PACE = 0.25
+BEAT_SECONDS = 0.25
 
 
 class Watchdog:
@@ -37,7 +37,7 @@ class Watchdog:
     def beat(self) -> None:
         """A sign of life."""
         now = time.monotonic()
-        if now - self._last >= PACE:
+        if now - self._last >= BEAT_SECONDS:
             self._last = now
             self._send("beat")
 

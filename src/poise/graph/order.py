@@ -1,4 +1,4 @@
-"""The points of a graph in another order."""
+"""Reorder the points of a graph."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def reordered(
     construction: Construction | None,
     order: Any,
 ) -> tuple[Features, Neighbours]:
-    """Features and neighbour lists with node i being what node ``order[i]`` was.
+    """Features and neighbour lists in which the new node i is the old node ``order[i]``.
 
     Parameters
     ----------

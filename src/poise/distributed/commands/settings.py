@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from poise.distributed.ranks import TIMEOUT
+from poise.distributed.ranks import TIMEOUT_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def distributed_settings(command: F) -> F:
         click.option("--seed", default=0, show_default=True, help="Fixes every random choice."),
         click.option(
             "--timeout",
-            default=TIMEOUT,
+            default=TIMEOUT_SECONDS,
             show_default=True,
             help="Seconds without an answer after which another rank counts as lost.",
         ),
