@@ -57,8 +57,8 @@ def test_answers_are_on_disk_and_the_session_goes_on(folder: Path, tmp_path: Pat
     project = tmp_path / "answers"
     code, out, err = label(folder, project, "cat\ndog\n:undo\nbird\n:skip\n:never\n\n:what\n")
     assert code == 0, err
-    assert "taken back: label of item" in out
-    assert ":what is not known" in out
+    assert "undone: label of item" in out
+    assert ":what is not a command" in out
     store = EventStore(project / "events.db")
     state = fold(store.events())
     store.close()
@@ -99,7 +99,7 @@ def test_a_bad_shard_is_refused_by_name_at_every_rank(
     assert code != 0
     assert message in err
     assert "part-00001" in err
-    assert "rank 1 of 2 cannot go on" in err  # rank 0 says where
+    assert "rank 1 of 2 cannot continue" in err  # rank 0 says where
 
 
 def flip(path: Path) -> None:

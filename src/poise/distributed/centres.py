@@ -1,7 +1,7 @@
 """Centres of the cells: k-means on a sample, sizes evened out, near cells numbered together.
 
-A point belongs to the cell whose centre is nearest, so cells are Voronoi cells: what a search may
-leave out follows from their geometry (`poise.distributed.bisectors`).
+A point belongs to the cell with the nearest centre, so cells are Voronoi cells: their geometry
+shows which cells a search may skip (`poise.distributed.bisectors`).
 """
 
 from typing import Any
@@ -13,25 +13,25 @@ from scipy.sparse import csgraph
 from poise.graph.metrics import FloatArray, IntArray
 
 SAMPLE_POINTS_PER_CELL = 256
-"""Points of the sample for each cell."""
+"""Points in the sample per cell."""
 
 SAMPLE_MAX_POINTS = 2**21
-"""Points of the sample at most."""
+"""Maximum number of points in the sample."""
 
 LARGE_CELL_RATIO = 1.5
-"""Points of a cell, as a multiple of the mean, beyond which it is split in two."""
+"""A cell with more points than this multiple of the mean is split in two."""
 
 SPLIT_RATIO = 2
-"""How many times as large a cell must be as the one that is given up for its second half."""
+"""A split cell must be so many times as large as the cell that is dissolved for it."""
 
 MAX_ROUNDS = 12
-"""Times that cells are split and given up."""
+"""Maximum number of rounds of splitting and dissolving cells."""
 
 JOINED_CENTRES = 8
-"""Other centres that each is joined to for the numbering."""
+"""Each centre is joined to so many others for the numbering."""
 
 BLOCK_NUMBERS = 2**22
-"""Distances to centres that are held at a time."""
+"""Number of distances to centres that are held at a time."""
 
 
 def cell_centres(sample: Any, cells: int, seed: int) -> FloatArray:
@@ -67,7 +67,7 @@ def home_cells(points: Any, centres: FloatArray) -> IntArray:
 
 
 def squared_distances(points: Any, centres: FloatArray) -> FloatArray:
-    """``|x - c|^2`` in float64, less what is the same for all centres of a point: ``|x|^2``."""
+    """``|x - c|^2 - |x|^2`` in float64: what differs between the centres of a point."""
     middle = centres.mean(axis=0)
     moved = centres - middle
     rows = np.asarray(points, dtype=np.float64) - middle
@@ -76,7 +76,7 @@ def squared_distances(points: Any, centres: FloatArray) -> FloatArray:
 
 
 def blocks_of(n: int, columns: int) -> list[slice]:
-    """Slices of n rows, so that a table of them with that many columns stays small."""
+    """Slices of n rows, such that a table with so many columns stays small."""
     step = max(1, BLOCK_NUMBERS // max(1, columns))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
@@ -84,8 +84,8 @@ def blocks_of(n: int, columns: int) -> list[slice]:
 def in_order(centres: FloatArray) -> FloatArray:
     """The same centres, numbered so that neighbouring cells have close numbers.
 
-    Each is joined to the nearest others; they are numbered in breadth-first order from one at the
-    rim, component by component.
+    Each centre is joined to the nearest others. They are numbered in breadth-first order from a
+    centre at the rim, component by component.
     """
     n = centres.shape[0]
     if n < 3:
@@ -112,13 +112,13 @@ def _breadth_first(joined: sparse.csr_array, first: int) -> IntArray:
 
 
 def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:
-    """Centres by faiss; a point of the sample for each if there are hardly more points."""
+    """Centres by faiss; all points if there are no more points than centres."""
     import faiss
 
     if count >= points.shape[0]:
         return points.copy()
     middle = points.mean(axis=0)
-    scale = float(np.abs(points - middle).max()) or 1.0  # float32 is finest near 1
+    scale = float(np.abs(points - middle).max()) or 1.0  # float32 is most precise near 1
     means = faiss.Kmeans(
         points.shape[1], count, niter=12, seed=seed % 2**31, min_points_per_centroid=1,
         max_points_per_centroid=SAMPLE_POINTS_PER_CELL,
@@ -129,9 +129,9 @@ def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:
 
 
 def _evened(points: FloatArray, centres: FloatArray, cells: int, seed: int) -> FloatArray | None:
-    """Large cells split in two, each in place of a small one; None if there is nothing to do.
+    """Split large cells, and dissolve a small cell for each; None if there is nothing to do.
 
-    While there are fewer cells than asked for, none is given up.
+    While there are fewer cells than required, none is dissolved.
     """
     home = home_cells(points, centres)
     sizes = np.bincount(home, minlength=centres.shape[0])

@@ -17,9 +17,9 @@ def distributed_components(
 ) -> tuple[Ints, Ints]:
     """Component of each row of this rank, and the sizes of all components.
 
-    Component 0 is the largest, and equal sizes are ordered by their smallest item, as in
-    `poise.graph`. Each rank finds the components of its own rows; those that share an edge are
-    joined.
+    Component 0 is the largest, and equal sizes are ordered by their smallest node, as in
+    `poise.graph`. Each rank computes the components of its own rows; components with a common edge
+    are then joined.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def distributed_components(
 
 
 def _values_at(ranks: Ranks, n_nodes: int, own: Floats, wanted: npt.NDArray[Any]) -> Floats:
-    """Values of rows at other ranks; `own` are the values of the rows of this one."""
+    """Values of rows at other ranks; `own` are the values of the rows of this rank."""
     PETSc = petsc()
     source = PETSc.Vec().createMPI((own.size, n_nodes), comm=ranks.comm)
     source.getArray()[:] = own

@@ -12,7 +12,7 @@ from poise.graph.metrics import IntArray
 
 
 def join_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """Pairs of parts, numbered through the whole graph, that edges from this cell join.
+    """Pairs of parts that edges from this cell join; parts are numbered through the whole graph.
 
     A part is a connected component of the rows of one cell.
     """

@@ -23,7 +23,7 @@ PROGRAM_BYTES = 300_000_000
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes that one rank needs, in parts."""
+    """Bytes that one rank needs."""
 
     weights: int
     vectors: int
@@ -34,9 +34,9 @@ class Need:
 
 
 def needed(n_nodes: int, n_entries: int, n_ranks: int, n_classes: int = 10) -> Need:
-    """Memory of each rank for a graph of that size.
+    """Memory of each rank for a graph of this size.
 
-    ``entries (16 + 8) + nodes (368 + 32 C)`` bytes over the number of ranks, and the programs.
+    ``entries (16 + 8) + nodes (368 + 32 C)`` bytes over the number of ranks, plus the programs.
     """
     return Need(
         n_entries * (ENTRY_BYTES + ENTRY_TEMPORARY_BYTES) // n_ranks,
@@ -50,7 +50,7 @@ def check_memory(ranks: Ranks, n_nodes: int, n_entries: int, n_classes: int = 10
     Raises
     ------
     RankError
-        At all ranks, naming the machine, what is needed and what is there.
+        At all ranks; names the machine, the memory needed and the memory free.
     """
     need = needed(n_nodes, n_entries, ranks.size, n_classes)
     machines = ranks.texts(ranks.name.rpartition(" ")[2])

@@ -1,13 +1,13 @@
-"""The passes of conjugate gradients over a rank's own rows, compiled; PETSc does the product.
+"""Compiled passes of conjugate gradients over the rows of a rank; PETSc computes the product.
 
-Columns are rows here, (J, n) arrays: each is contiguous, as PETSc keeps them. A sum is taken over
-blocks of rows, each in order, so that it comes out the same every time and rounds little.
+Columns are rows here, (J, n) arrays: each is contiguous, as in PETSc. Sums are taken over blocks of
+rows, each in order, so that they are the same every time and have small rounding errors.
 """
 
 import numba
 import numpy as np
 
-#: Rows whose sum is taken on its own.
+#: Rows per partial sum.
 BLOCK_ROWS = 2048
 
 

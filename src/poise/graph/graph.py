@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -56,13 +56,13 @@ class Graph:
     neighbours: Neighbours | None = None
     construction: Construction | None = None
     spacing: Spacing | None = None
+    _stored_components: npt.NDArray[np.int64] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", canonical_weights(self.weights))
         self._check_rest()
 
     def _check_rest(self) -> None:
-        set_once = object.__setattr__  # here alone is a frozen graph written
         if self.features is not None:
             features = check_features(self.features, minimum=1, name="features")
             if features.shape[0] != self.n_nodes:
@@ -70,7 +70,7 @@ class Graph:
                     f"features have {features.shape[0]} rows and the graph {self.n_nodes} nodes: "
                     "give one row per node, in the same order"
                 )
-            set_once(self, "features", features)
+            object.__setattr__(self, "features", features)
         lists, spacing = self.neighbours, self.spacing
         if spacing is not None and {spacing.nearest.shape, spacing.scale.shape} != {
             (self.n_nodes,)
@@ -109,7 +109,7 @@ class Graph:
             known = components.astype(np.int64)
             if known.shape != (graph.n_nodes,) or known.min() != 0:
                 raise GraphError(f"the components do not belong to a graph of {known.size} nodes")
-            vars(graph)["components"] = _read_only(known)
+            object.__setattr__(graph, "_stored_components", _read_only(known))
         return graph
 
     @property
@@ -125,6 +125,8 @@ class Graph:
     @cached_property
     def components(self) -> npt.NDArray[np.int64]:
         """Component of each node: 0 is the largest, equal sizes ordered by smallest node."""
+        if self._stored_components is not None:
+            return self._stored_components
         return _read_only(ordered_components(self.weights))
 
     @cached_property
