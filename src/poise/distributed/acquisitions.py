@@ -5,7 +5,7 @@ the whole graph taken over the ranks. The value of a row is that of its node.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from poise.distributed.partition import Partition
 from poise.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Moment:
     """What an acquisition reads; every rank solves for it at the first read.
 
@@ -41,15 +41,18 @@ class Moment:
     compute: Callable[[], Beliefs]
     compute_weights: Callable[[], Floats]
     walks: dict[int, Floats]
+    _beliefs: Beliefs | None = field(default=None, init=False)
 
-    @cached_property
+    @property
     def beliefs(self) -> Beliefs:
-        return self.compute()
+        if self._beliefs is None:
+            self._beliefs = self.compute()
+        return self._beliefs
 
     @property
     def looked_at_scores(self) -> bool:
         """Whether anything that needs the scores was read."""
-        return "beliefs" in self.__dict__
+        return self._beliefs is not None
 
     @cached_property
     def weights(self) -> Floats:

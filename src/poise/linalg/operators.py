@@ -21,6 +21,7 @@ class Operators:
 
     Attributes
     ----------
+    prepared : `L`
     q : diagonals added to `L`
     free : mask of the nodes that are solved for
     nullspace : mask of the nodes in components on which the operator maps the constants to zero
@@ -28,6 +29,7 @@ class Operators:
     inverse : 1 over `diagonal`, 0 on nodes that are not free
     """
 
+    prepared: PreparedLaplacian
     q: Floats
     free: Bools
     nullspace: Bools
@@ -37,7 +39,7 @@ class Operators:
     def some(self, numbers: Ints) -> "Operators":
         """The operators of these numbers, in ascending order."""
         arrays = (self.q, self.free, self.nullspace, self.diagonal, self.inverse)
-        return Operators(*(take(array, numbers) for array in arrays))
+        return Operators(self.prepared, *(take(array, numbers) for array in arrays))
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def operators_of(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Operato
         raise InputError(INDEFINITE)
     free = free & (diagonal > 0)  # an isolated node without a diagonal is a nullspace of its own
     inverse = np.divide(1.0, diagonal, out=np.zeros(q.shape), where=free)
-    return Operators(q, free, nullspace, diagonal, inverse)
+    return Operators(prepared, q, free, nullspace, diagonal, inverse)
 
 
 def take(array: Any, numbers: Ints) -> Any:

@@ -15,7 +15,6 @@ from poise.arrays import Floats
 from poise.linalg import compiled
 from poise.linalg.lanes import WIDTHS
 from poise.linalg.operators import Limits, Operators, Solved, Systems
-from poise.linalg.prepared import PreparedLaplacian
 from poise.linalg.turns import TURNS
 
 #: Below this many multiplications per step, waking a second thread costs more than it saves.
@@ -57,9 +56,8 @@ def _busy(threads: int) -> bool:
 
 
 def iterate(
-    prepared: PreparedLaplacian,
-    data: npt.NDArray[np.floating[Any]],
     operators: Operators,
+    data: npt.NDArray[np.floating[Any]],
     systems: Systems,
     coarse_inverse: Floats,
     limits: Limits,
@@ -68,7 +66,7 @@ def iterate(
 
     Parameters
     ----------
-    data : prepared.data, or prepared.single
+    data : `data` of the prepared Laplacian, or its `single`
         Its numbers decide on the precision: with single ones the whole iteration is in single
         precision, which halves the memory traffic that bounds its speed.
     coarse_inverse : (K, m, m), or (1, m, m) for all operators; m = 0 for Jacobi alone
@@ -78,6 +76,7 @@ def iterate(
     Solved
         The residuals are those before the sweep.
     """
+    prepared = operators.prepared
     n_columns, n = systems.rhs.shape
     diagonal, inverse, position = operators.diagonal, operators.inverse, prepared.position
     dtype = data.dtype.type

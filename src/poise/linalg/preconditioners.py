@@ -88,10 +88,9 @@ def approximate_cholesky(
     return precondition
 
 
-def coarse_of_operators(
-    prepared: PreparedLaplacian, operators: Operators, kind: Preconditioner
-) -> Floats:
+def coarse_of_operators(operators: Operators, kind: Preconditioner) -> Floats:
     """Inverses of the coarse matrices, (K', m, m): one for all if singular, none for Jacobi."""
+    prepared = operators.prepared
     if kind != "two-level" or prepared.n_groups < 2:
         return np.zeros((1, 0, 0))
     if operators.nullspace.all():

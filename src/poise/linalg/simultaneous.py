@@ -118,7 +118,7 @@ def solve(
     systems = Systems(which, rows, starts)
     limits = Limits(_tolerance(rtol, n), max_steps, sweep)
     value, status, steps, residual = _solve_by_kind(
-        prepared, operators, systems, limits, preconditioner, backend
+        operators, systems, limits, preconditioner, backend
     )
     centre(prepared, value, operators.nullspace[which])
     return Solution(value[0] if np.ndim(rhs) == 1 else value.T, status, steps, residual)
@@ -148,7 +148,6 @@ def is_stiff(prepared: PreparedLaplacian) -> bool:
 
 
 def _solve_by_kind(
-    prepared: PreparedLaplacian,
     operators: Operators,
     systems: Systems,
     limits: Limits,
@@ -159,9 +158,9 @@ def _solve_by_kind(
     n_operators, n_columns = len(operators.q), len(systems.rhs)
     kinds = [preconditioner] * n_operators
     if preconditioner == "auto":
-        stiff = is_stiff(prepared)
+        stiff = is_stiff(operators.prepared)
         kinds = [
-            choose_preconditioner(prepared, q, free, stiff)
+            choose_preconditioner(operators.prepared, q, free, stiff)
             for q, free in zip(operators.q, operators.free, strict=True)
         ]
     value, residual = np.empty_like(systems.rhs), np.empty(n_columns)
@@ -173,7 +172,7 @@ def _solve_by_kind(
         part = replace(part, operator=np.searchsorted(numbers, part.operator))
         run = _compiled if backend == "compiled" and kind != "approx-chol" else _reference
         solved, status[columns], steps[columns], residual[columns] = run(
-            prepared, operators.some(numbers), part, limits, kind
+            operators.some(numbers), part, limits, kind
         )
         if len(columns) == n_columns:
             value = solved
@@ -183,36 +182,28 @@ def _solve_by_kind(
 
 
 def _compiled(
-    prepared: PreparedLaplacian,
-    operators: Operators,
-    systems: Systems,
-    limits: Limits,
-    kind: Preconditioner,
+    operators: Operators, systems: Systems, limits: Limits, kind: Preconditioner
 ) -> Solved:
     from poise.linalg import packets  # numba: imported at the first solve, not with the package
 
-    coarse = coarse_of_operators(prepared, operators, kind)
+    prepared, coarse = operators.prepared, coarse_of_operators(operators, kind)
     if prepared.n <= SMALL_MAX_NODES or limits.rtol < RTOL_SINGLE:
-        return packets.iterate(prepared, prepared.data, operators, systems, coarse, limits)
-    solved = packets.iterate(prepared, prepared.single, operators, systems, coarse, limits)
+        return packets.iterate(operators, prepared.data, systems, coarse, limits)
+    solved = packets.iterate(operators, prepared.single, systems, coarse, limits)
     # Badly conditioned columns (points on a line, say) break down in single precision.
     lost = np.flatnonzero(solved[1] != Status.CONVERGED)
     if lost.size:
         part = systems.some(lost)
-        again = packets.iterate(prepared, prepared.data, operators, part, coarse, limits)
+        again = packets.iterate(operators, prepared.data, part, coarse, limits)
         for array, again_lost in zip(solved, again, strict=True):
             array[lost] = again_lost
     return solved
 
 
 def _reference(
-    prepared: PreparedLaplacian,
-    operators: Operators,
-    systems: Systems,
-    limits: Limits,
-    kind: Preconditioner,
+    operators: Operators, systems: Systems, limits: Limits, kind: Preconditioner
 ) -> Solved:
-    which = systems.operator
+    prepared, which = operators.prepared, systems.operator
     diagonal, inverse = operators.diagonal.T, operators.inverse.T
     mask = operators.free.T.astype(np.float64)
     B = systems.rhs.T * mask[:, which]
@@ -222,7 +213,7 @@ def _reference(
     if kind == "approx-chol":
         precondition = approximate_cholesky(prepared, diagonal, operators.free.T, which)
     else:
-        coarse = coarse_of_operators(prepared, operators, kind)
+        coarse = coarse_of_operators(operators, kind)
         precondition = two_level(prepared, inverse, mask, which, coarse)
     Y, status, steps, norm = reference.iterate(
         apply, precondition, inverse[:, which], B, X, limits.rtol * scale, limits.max_steps
