@@ -1,4 +1,4 @@
-"""The graph that comes out of cells, beside the one of a single process."""
+"""The graph built cell by cell, compared with the one of a single process."""
 
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ def hub_points() -> Any:
     return np.concatenate([np.zeros((1, 40)), sphere])
 
 
-def test_hubs_are_capped_and_nobody_is_cut_off(tmp_path: Path) -> None:
+def test_hubs_are_capped_and_no_point_loses_all_edges(tmp_path: Path) -> None:
     X = hub_points()
     free = build_here(X, tmp_path / "free", reach=7)
     capped = build_here(X, tmp_path / "capped", reach=7, most_incoming=20)

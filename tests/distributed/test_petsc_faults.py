@@ -1,4 +1,4 @@
-"""What goes wrong at one rank ends all of them, with a named error and answers on disk."""
+"""An error at one rank ends all ranks, with a message that names it and answers on disk."""
 
 import json
 import os
@@ -125,7 +125,7 @@ def test_ranks_with_different_programs_are_refused(folder: Path, tmp_path: Path)
     assert "the ranks run different versions" in run.stderr
 
 
-def test_too_little_memory_is_said_before_the_start(copied: Path, tmp_path: Path) -> None:
+def test_too_little_memory_is_reported_before_the_start(copied: Path, tmp_path: Path) -> None:
     path = copied / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["n_entries"] = 10**15

@@ -1,4 +1,4 @@
-"""Estimates before a graph is begun, and refusals in place of a process that is killed."""
+"""Cost estimates, and errors instead of a process that is killed for lack of memory."""
 
 from itertools import pairwise
 
@@ -20,12 +20,12 @@ def test_what_does_not_fit_is_refused_with_the_numbers(monkeypatch):
     assert issubclass(MemoryShortError, PoiseError)
 
 
-def test_little_is_never_refused(monkeypatch):
+def test_small_needs_are_never_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 0)
     assert knn_graph(np.random.default_rng(0).normal(size=(200, 3)), 5).n_nodes == 200
 
 
-def test_nothing_is_refused_where_nobody_knows_what_is_free(monkeypatch):
+def test_nothing_is_refused_if_free_memory_is_unknown(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     machine.check_room(1e15, "this", "that")
     monkeypatch.setattr(machine, "available_memory", lambda: 10**9)

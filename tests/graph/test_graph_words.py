@@ -1,4 +1,4 @@
-"""Mistakes at graphs and features, each answered by one line that says what to do."""
+"""Invalid graphs and features: each error is one line that says what to do."""
 
 import sys
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ FEATURES = {
 
 
 @pytest.mark.parametrize(("bad", "words"), FEATURES.values(), ids=list(FEATURES))
-def test_features_that_are_none(bad, words):
+def test_invalid_features_are_refused(bad, words):
     with pytest.raises(FeatureError, match=words) as caught:
         poise.knn_graph(bad, k=3)
     message = str(caught.value)
@@ -36,7 +36,7 @@ def test_features_that_are_none(bad, words):
     assert len(message) < 250
 
 
-def test_new_points_that_are_none():
+def test_invalid_new_points_are_refused():
     model = poise.PWLL(k=3).fit(X, np.arange(30) % 2)
     for bad in (X[0], X * 1j, (row for row in X)):
         with pytest.raises(FeatureError, match="X "):
@@ -64,7 +64,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize(("bad", "words"), WEIGHTS.values(), ids=list(WEIGHTS))
-def test_weights_that_are_none(bad, words):
+def test_invalid_weights_are_refused(bad, words):
     with pytest.raises(GraphError, match=words):
         poise.Graph.from_weights(bad)
 

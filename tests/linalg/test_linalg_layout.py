@@ -1,4 +1,4 @@
-"""What is prepared once: the order of the rows, the groups, the coarse matrices."""
+"""PreparedLaplacian: the order of the rows, the groups, the coarse matrices."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Loose tolerances on graphs that are not small: single precision, to the error that was asked."""
+"""Loose tolerances on larger graphs: single precision, and the tolerance is met."""
 
 import numpy as np
 import pytest

@@ -65,7 +65,7 @@ def test_pieces_and_isolated_nodes(W):  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [1, 2, 20, 100])
-def test_iterative_is_dense(iterative, kind, m):  # type: ignore[no-untyped-def]
+def test_the_iterative_method_agrees_with_the_dense_one(iterative, kind, m):  # type: ignore[no-untyped-def]
     check(cloud(), m, kind)
 
 
@@ -130,7 +130,7 @@ def test_bad_numbers(m):  # type: ignore[no-untyped-def]
         smallest_eigenpairs(path(5), m)
 
 
-def test_more_than_there_are():
+def test_too_many_eigenpairs_are_refused():
     with pytest.raises(InputError, match="6 eigenpairs of a graph with 5 nodes"):
         smallest_eigenpairs(path(5), 6)
     with pytest.raises(InputError, match="no Laplacian is called"):
