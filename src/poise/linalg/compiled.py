@@ -168,16 +168,16 @@ def _column_sum(A, j):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def conjugate_gradients(operators, X, R, P, Q, target, max_steps, zero):  # type: ignore[no-untyped-def]
-    """Saad's Algorithm 9.1 on a packet: status (J,), steps (J,), norms of the residuals (J,).
+    """Algorithm 9.1 of Saad on a packet: status (J,), steps (J,), norms of the residuals (J,).
 
     Parameters
     ----------
     operators : PacketOperators
     X, R, P, Q : (n, width)
-        Starts, their residuals ``B - A X``, and room for directions and products, zero on entry.
-        `X` holds the solutions at the end, and `R` their residuals.
+        Starts, their residuals ``B - A X``, and zeros for directions and products. At the end `X`
+        holds the solutions and `R` their residuals.
     target : (J,) norms of the residual over the diagonal, to reach
-    zero : a tuple of as many zeros as a packet is wide
+    zero : tuple of zeros, one per lane
     """
     width = X.shape[1]
     n_columns = len(target)
@@ -193,11 +193,11 @@ def conjugate_gradients(operators, X, R, P, Q, target, max_steps, zero):  # type
     rz = np.zeros(n_columns)
     norm = np.zeros(n_columns)
     steps = np.zeros(n_columns, dtype=np.int64)
-    status = np.full(n_columns, Status.MAX_STEPS, dtype=np.int64)  # until shown otherwise
+    status = np.full(n_columns, Status.MAX_STEPS, dtype=np.int64)
     active = np.ones(n_columns, dtype=np.bool_)
     step = 0
     while True:
-        # Line 5, r = r - alpha A p. On the first pass alpha is zero: only the sums are taken.
+        # Line 5, r = r - alpha A p. On the first pass alpha is zero and only the sums are taken.
         advance_residual(operators, alpha, Q, R, squares, energies, group_sums, zero)
         # Line 6, z = M^-1 r: its part in the coarse space. The other part, r over the diagonal, is
         # never stored.
@@ -227,7 +227,7 @@ def conjugate_gradients(operators, X, R, P, Q, target, max_steps, zero):  # type
                 beta[0, j] = rz_new / rz[j] if step > 0 else 0.0
                 rz[j] = rz_new
                 any_active = True
-        # Line 4, x = x + alpha p, and line 8, p = z + beta p. Also at the end, for line 4.
+        # Line 4, x = x + alpha p, and line 8, p = z + beta p. The last pass is for line 4 alone.
         advance_solution(operators, correction, alpha, beta, R, X, P, zero)
         if not any_active or step >= max_steps:
             break

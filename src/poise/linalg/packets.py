@@ -25,7 +25,7 @@ MAX_OTHER_LOAD = 0.8
 PACKET_COLUMNS = max(WIDTHS)
 
 
-class _Room:
+class _Workspace:
     """Memory for the six arrays of a packet, kept for the next one; used during a turn only.
 
     Memory that is new to a program is slow at first: at a million nodes it took a fifth of a solve.
@@ -44,7 +44,7 @@ class _Room:
         return arrays
 
 
-_room = _Room()
+_workspace = _Workspace()
 
 
 def _busy(threads: int) -> bool:
@@ -95,7 +95,7 @@ def iterate(
             width = next(w for w in WIDTHS if w >= len(columns))
             zero = (dtype(0.0),) * width
             with TURNS, compiled.straight_line_vectorised():
-                D, D_inverse, X, R, P, Q = _room.arrays(n, width, dtype)
+                D, D_inverse, X, R, P, Q = _workspace.arrays(n, width, dtype)
                 packet = compiled.PacketOperators(
                     prepared.indptr,
                     prepared.indices,
@@ -105,11 +105,6 @@ def iterate(
                     D_inverse,
                     coarse_inverse,
                     k % len(coarse_inverse),
-                )
-                diagonal, inverse, position = (
-                    operators.diagonal,
-                    operators.inverse,
-                    prepared.position,
                 )
                 compiled.lay_out(diagonal, inverse, k, prepared.order, D, D_inverse, X, P, Q)
                 compiled.pack(systems.rhs, columns, inverse, k, position, R)
