@@ -110,7 +110,11 @@ def _iterate(
     max_steps: int,
     sweep: bool,
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    """Conjugate gradients with Jacobi on one packet of columns, from zero, all in step."""
+    """Conjugate gradients with Jacobi on one packet of columns, from zero, all in step.
+
+    The comments give the lines of Algorithm 9.1 in Y. Saad, "Iterative Methods for Sparse Linear
+    Systems", 2nd ed., SIAM 2003.
+    """
     from poise.distributed import passes  # numba: imported at the first solve
 
     ranks, n_columns = partition.ranks, len(B)
@@ -135,15 +139,16 @@ def _iterate(
         active &= ~broken
         if not active.any() or step == max_steps:
             break
-        beta = np.where(active & (step > 0), rz / before, 0.0)
-        passes.turn(inverse, which, beta, active, R, P)
+        beta = np.where(active & (step > 0), rz / before, 0.0)  # line 7
+        passes.turn(inverse, which, beta, active, R, P)  # line 8
         before = np.where(rz > 0, rz, 1.0)
         partition.product.run(n_columns)
         curvature = ranks.total(passes.finish_product(diagonal, inverse, which, P, Q))
         broken = active & ~((curvature > 0) & np.isfinite(curvature))
         status[broken] = Status.BREAKDOWN
         active &= ~broken
-        alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
+        alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)  # line 3
+        # Lines 4 to 6.
         squares, rz = ranks.total(passes.advance(inverse, which, alpha, P, Q, X, R))
         norm = np.sqrt(squares)
     if sweep:
