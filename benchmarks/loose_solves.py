@@ -24,8 +24,8 @@ import poise
 from poise.active.acquisition import Auto, Margin
 from poise.active.acquisition.entropy import Entropy
 from poise.active.acquisition.least_confidence import LeastConfidence
-from poise.linalg.compiled import PACKET
-from poise.linalg.solve import RTOL
+from poise.linalg.packets import PACKET_COLUMNS
+from poise.linalg.simultaneous import RTOL
 from poise.models import harmonic, poisson_weights
 
 PARTS = ("questions", "predictions", "warm")
@@ -163,7 +163,7 @@ def warm(names: Sequence[str], most: int, budget: int) -> None:
             graph, y = data(name, most)
             for m in LABELS[1:]:
                 nodes = np.random.default_rng(m).permutation(len(y))[:m]
-                classes = np.unique(y[nodes[:-1]])[:PACKET]
+                classes = np.unique(y[nodes[:-1]])[:PACKET_COLUMNS]
                 nodes = nodes[np.isin(y[nodes], classes)]
                 now = [np.sort(nodes[y[nodes] == c]) for c in classes]
                 fewer = nodes[:-1]

@@ -88,15 +88,18 @@ def passes(p: PreparedLaplacian, width: int) -> dict[str, Pass]:
     sums = np.zeros((3, len(p.ranges) - 1, width), kind)
     one, groups = np.zeros((1, width), kind), np.zeros((p.n_groups, width), kind)
     zero = (kind(0),) * width
-    matrix = (p.indptr, p.indices, p.single, p.ranges)
-    product = partial(compiled._product, *matrix, D, inverse, P, Q, sums[0], zero)
-    step = partial(compiled._step, p.ranges, inverse, one, Q, R, *sums, zero)
-    direction = partial(compiled._direction, p.ranges, inverse, groups, one, one, R, X, P, zero)
+    no_coarse, no_columns = np.zeros((1, 0, 0), kind), np.zeros(0, np.int64)
+    operators = compiled.PacketOperators(
+        p.indptr, p.indices, p.single, p.ranges, D, inverse, no_coarse, no_columns
+    )
+    product = partial(compiled.product, operators, P, Q, sums[0], zero)
+    residual = partial(compiled.advance_residual, operators, one, Q, R, *sums, zero)
+    solution = partial(compiled.advance_solution, operators, groups, one, one, R, X, P, zero)
     return {
         # Column and weight of an entry, where each row begins; D, its inverse, P and Q.
         "product": Pass(product, 8 * entries + 4 * n + 4 * n * row, entries * row),
-        "residual": Pass(step, 4 * n * row),  # Q, the inverse, R twice
-        "direction": Pass(direction, 6 * n * row),  # R, the inverse, X and P twice
+        "residual": Pass(residual, 4 * n * row),  # Q, the inverse, R twice
+        "direction": Pass(solution, 6 * n * row),  # R, the inverse, X and P twice
     }
 
 
@@ -133,7 +136,7 @@ def bytes_a_second(name: str, graph: poise.Graph) -> None:
 def medians(runners: Sequence[Callable[[], Any]]) -> list[float]:
     """Median seconds of each; they take turns, and the first round only compiles."""
     times = np.empty((RUNS + 1, len(runners)))
-    with compiled._straight_line_vectorised():
+    with compiled.straight_line_vectorised():
         for turn in range(RUNS + 1):
             for which, run in enumerate(runners):
                 before = time.perf_counter()

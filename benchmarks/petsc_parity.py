@@ -12,7 +12,6 @@ For docs/decisions/distributed-solves.md. Labels at the start: one per class, se
 import os
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import poise
 from poise.active.simulate import initial_nodes
 from poise.distributed.learner import DistributedLearner, run
 from poise.distributed.shards import from_graph
+from poise.linalg import simultaneous
 
 BUDGET = 30
 SETTINGS = {"norm": {"tau": 1e-3}, "margin": {"tau": 0.0}, "coverage": {}, "auto": {}}
@@ -54,7 +54,7 @@ def local(folder: Path, *_: str) -> None:
         learner = poise.Learner(graph, labels_of(y), acquisition=name, **settings)
         np.savez(folder / f"local-{name}.npz", **session(learner, y))
     # The same with tighter solves, for the same constrained nodes: how exact one process is.
-    import_module("poise.linalg.solve").RTOL = 1e-11  # type: ignore[attr-defined]
+    simultaneous.RTOL = 1e-11
     for name, settings in SETTINGS.items():
         learner = poise.Learner(graph, labels_of(y), acquisition=name, **settings)
         queries = np.load(folder / f"local-{name}.npz")["queries"].tolist()

@@ -31,7 +31,7 @@ from scipy import sparse
 import poise
 from poise.linalg import PreparedLaplacian, aggregates, choose_preconditioner, prepare, solve
 from poise.linalg.lanes import WIDTHS
-from poise.linalg.solve import is_stiff
+from poise.linalg.simultaneous import is_stiff
 
 PARTS = ("methods", "groups", "rule", "accuracy", "kernel", "waiting")
 GRAPHS = ("digits", "mnist_imb_vae", "mnist_vae", "square", "grid", "curve", "ring")
@@ -309,7 +309,7 @@ def kernel(graphs: dict[str, sparse.csr_array]) -> None:
 
     def variant(**options: Any) -> Any:
         options = {"parallel": True, "error_model": "numpy"} | options
-        return numba.njit(**options)(compiled._product.py_func)
+        return numba.njit(**options)(compiled.product.py_func)
 
     # Function, type of the indices, whether straight-line code is vectorised.
     variants = {
@@ -352,16 +352,22 @@ def product(
     """The compiled product on the columns of `X`, ready to be called."""
     import numba
 
+    from poise.linalg.compiled import PacketOperators
+
     diagonal = np.repeat(prepared.degrees[prepared.order], X.shape[1]).reshape(X.shape)
     sums = np.zeros((len(prepared.ranges) - 1, X.shape[1]))
-    layout = (
+    operators = PacketOperators(
         prepared.indptr.astype(index),
         prepared.indices.astype(index),
         prepared.data,
         prepared.ranges,
+        diagonal,
+        1 / diagonal,
+        np.zeros((1, 0, 0)),
+        np.zeros(0, dtype=np.int64),
     )
     zero = (0.0,) * X.shape[1]
-    arguments = (*layout, diagonal, 1 / diagonal, X, np.zeros_like(X), sums, zero)
+    arguments = (operators, X, np.zeros_like(X), sums, zero)
     numba.config.SLP_VECTORIZE = int(vectorised)  # read when the first call compiles
     try:
         function(*arguments)
@@ -412,9 +418,9 @@ def one_solve_with(name: str, environment: dict[str, str]) -> float:
 
 
 def one_solve(name: str) -> None:
-    from poise.linalg import compiled
+    from poise.linalg import packets
 
-    compiled._busy = lambda threads: False  # the solver would go down to one thread by itself
+    packets._busy = lambda threads: False  # the solver would go down to one thread by itself
     weights = weights_of(name)
     assert weights is not None
     problem = Problem(weights)

@@ -1,4 +1,4 @@
-"""Names for the types of arrays that everything passes around."""
+"""Names for the array types that are used everywhere."""
 
 import numpy as np
 import numpy.typing as npt

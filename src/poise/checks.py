@@ -1,4 +1,4 @@
-"""Checks of numbers that people pass in."""
+"""Checks of numbers that users pass in."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from poise.errors import InputError
 
 
 def shown(value: Any) -> str:
-    """`value` as an error names it. Python does not write numbers of thousands of digits."""
+    """`value` as error messages show it. Python does not write numbers of thousands of digits."""
     try:
         return repr(value)
     except ValueError:
@@ -28,7 +28,7 @@ def whole_number(value: Any, name: str, least: int) -> int:
 
 
 def real_number(value: Any, name: str, accepts: Callable[[float], bool], expected: str) -> float:
-    """`value` as a float that `accepts` takes, or an `InputError` that says what was `expected`."""
+    """`value` as a float that passes `accepts`, or an `InputError` with what was `expected`."""
     if (
         isinstance(value, bool | np.bool_)
         or not isinstance(value, int | float | np.integer | np.floating)

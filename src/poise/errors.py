@@ -6,7 +6,7 @@ class PoiseError(Exception):
 
 
 class InputError(PoiseError, ValueError):
-    """The caller's mistake: a value that poise cannot use. Exit code 2 on the command line."""
+    """A mistake of the caller: a value that poise cannot use. Exit code 2 on the command line."""
 
 
 class FeatureError(InputError):
@@ -14,15 +14,15 @@ class FeatureError(InputError):
 
 
 class GraphError(InputError):
-    """Weights that are not a similarity graph, or a graph that lacks what was asked of it."""
+    """Weights that are not a similarity graph, or a graph that lacks what an operation needs."""
 
 
 class LabelError(InputError):
-    """A label that cannot be used: wrong type, contradicting an earlier answer, missing."""
+    """A label that cannot be used: wrong type, in conflict with an earlier answer, or missing."""
 
 
 class NodeIndexError(InputError, IndexError):
-    """An index that names no node of the graph, or a node in the wrong state."""
+    """A number that is no node of the graph, or a node in the wrong state."""
 
 
 class PoolExhausted(InputError):
@@ -34,14 +34,14 @@ class WrongGraphError(InputError):
 
 
 class UnknownNameError(InputError, KeyError):
-    """No such name in a registry."""
+    """A name that is not in a registry."""
 
-    def __str__(self) -> str:  # KeyError shows the repr of its argument; a sentence is kinder
+    def __str__(self) -> str:  # KeyError would show the repr of its argument
         return str(self.args[0])
 
 
 class HypothesisError(InputError):
-    """A number outside the hypotheses of a statement; the message quotes the one it breaks."""
+    """A number outside the hypotheses of a statement; the message quotes the violated one."""
 
 
 class DataError(PoiseError):
@@ -49,11 +49,11 @@ class DataError(PoiseError):
 
 
 class RunError(PoiseError, RuntimeError):
-    """Parts of an experiment failed; the message says which, and what was kept."""
+    """Parts of a run failed; the message says which, and what was kept."""
 
 
 class MemoryShortError(PoiseError, MemoryError):
-    """Something would need more memory than is free; it was not begun."""
+    """Something needs more memory than is free; it was not started."""
 
 
 class MissingExtraError(PoiseError, ImportError):

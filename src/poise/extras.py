@@ -1,4 +1,4 @@
-"""Optional libraries: imported where they are used, and one line says what to install."""
+"""Optional libraries: imported where they are used, or an error that says what to install."""
 
 from importlib import import_module
 from typing import Any
@@ -7,16 +7,16 @@ from poise.errors import MissingExtraError
 
 
 def needed(module: str, extra: str, purpose: str) -> Any:
-    """An optional module, or the one line that says how to install it.
+    """Import an optional module, or raise an error that says how to install it.
 
     Parameters
     ----------
     module : str
         For example "PIL.Image".
     extra : str
-        The extra of poise that brings it.
+        The extra of poise that installs it.
     purpose : str
-        What needs it: the beginning of the sentence.
+        What needs it: the start of the message.
     """
     try:
         return import_module(module)

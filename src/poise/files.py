@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old one or the new one, never half of either."""
+"""Write files so that a reader sees the old file or the new one, never a part of either."""
 
 import os
 import uuid
@@ -10,22 +10,22 @@ from typing import BinaryIO
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object], *, durably: bool = True) -> None:
-    """Write a file whole or not at all; its folder is made if it is missing.
+    """Write a file whole or not at all; a missing folder is created.
 
     A failed or interrupted write leaves no trace.
 
     Parameters
     ----------
     write : callable
-        Gets the open file.
+        Called with the open file.
     durably : bool
-        The file is on the disk when this returns. Waiting for the disk takes longer than all else
-        where many small files are written; files that can be made again need not wait.
+        The file is on disk when this returns. With many small files, waiting for the disk takes
+        most of the time; files that can be created again need not wait.
 
     Raises
     ------
     OSError
-        With the name of this file: the error of a full disk has none.
+        With the name of this file, which the error of a full disk lacks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = _part(path)
@@ -45,8 +45,8 @@ def write_bytes(path: Path, content: bytes, *, durably: bool = True) -> None:
 def write_together(folder: Path, texts: Mapping[str, str]) -> None:
     """Write texts by their names within `folder`, in order; each file appears whole or not at all.
 
-    What is there already is replaced once everything new is on the disk, and left alone if anything
-    goes wrong before. A page comes last, so that the files it links to are there.
+    Existing files are replaced when all new ones are on disk, and left alone if anything fails
+    before. Pass a page last, so that the files it links to exist.
     """
     parts = {folder / name: _part(folder / name) for name in texts}
     try:

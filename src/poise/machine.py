@@ -1,18 +1,18 @@
-"""What this machine has: cores, free memory, and a refusal before memory runs out."""
+"""Cores and free memory of this machine, and a check before memory runs out."""
 
 import os
 from pathlib import Path
 
 from poise.errors import MemoryShortError
 
-#: Needs below this are not looked at: bytes.
-SMALL = 200_000_000
-#: Memory of the group of processes that this one belongs to: limit and use.
-GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"))
+#: Up to so many bytes, free memory is not checked.
+UNCHECKED_MAX_BYTES = 200_000_000
+#: Memory limit and use of the control group of this process.
+CGROUP_FILES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"))
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, as far as the system says; None if it does not."""
+    """Bytes available without swapping; None if the system does not say."""
     free = _of_machine()
     limited = _of_group()
     return free if limited is None else limited if free is None else min(free, limited)
@@ -26,31 +26,31 @@ def _of_machine() -> int | None:
                 return int(value.split()[0]) * 1024
     except (OSError, ValueError, IndexError):
         pass
-    try:  # systems without that file say at least how much there is
+    try:  # systems without that file report at least the total
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
 
 
 def _of_group() -> int | None:
-    """What a container may still take; None without a limit."""
+    """Bytes that a container may still use; None without a limit."""
     try:
-        limit, used = (path.read_text(encoding="ascii").strip() for path in GROUP)
+        limit, used = (path.read_text(encoding="ascii").strip() for path in CGROUP_FILES)
         return None if limit == "max" else max(int(limit) - int(used), 0)
     except (OSError, ValueError):
         return None
 
 
 def check_room(needed: float, what: str, remedy: str) -> None:
-    """Refuse what needs more memory than is free, before it is begun.
+    """Refuse work that needs more memory than is free, before it starts.
 
     Parameters
     ----------
     needed : bytes
-    what : is to be done, as the subject of the sentence
+    what : the work, as the subject of the message
     remedy : what to do instead
     """
-    free = available_memory() if needed > SMALL else None
+    free = available_memory() if needed > UNCHECKED_MAX_BYTES else None
     if free is not None and needed > free:
         raise MemoryShortError(
             f"{what} needs about {gigabytes(needed)} of memory and {gigabytes(free)} are free: "
@@ -59,7 +59,7 @@ def check_room(needed: float, what: str, remedy: str) -> None:
 
 
 def gigabytes(size: float) -> str:
-    """A size as people say it."""
+    """A size in gigabytes, as text."""
     return f"{size / 1e9:,.1f} GB"
 
 

@@ -57,7 +57,7 @@ def test_points_near_a_component_without_a_label_are_not_reached():
     assert reached.tolist() == [True, False]
 
 
-def test_what_is_missing_is_said(learner, blobs):
+def test_the_message_names_what_is_missing(learner, blobs):
     bare = poise.Learner(poise.Graph.from_weights(learner.graph.weights), {0: "a"})
     with pytest.raises(GraphError, match=r"holds no features.*knn_graph\(X, keep_features=True\)"):
         bare.predict([[0.0, 0.0]])

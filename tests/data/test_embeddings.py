@@ -10,6 +10,10 @@ import sys
 import numpy as np
 import pytest
 import tiny_models
+from platformdirs import windows
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
 
 import poise
 from poise.cli.main import main
@@ -410,13 +414,22 @@ def test_unknown_embedding():
             poise.embed(items_for(name), name, dimensions=0)
 
 
-def test_the_cache_folder_is_the_platforms(monkeypatch):
+@pytest.mark.parametrize(
+    ("platform", "folder"),
+    [(Unix, "/somewhere/poise"), (MacOS, "/home/Library/Caches/poise"), (Windows, "/local/poise")],
+)
+def test_the_cache_folder_is_the_platforms(monkeypatch, platform, folder):
     monkeypatch.delenv("POISE_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    monkeypatch.setattr(folders.sys, "platform", "linux")
-    assert folders.cache().as_posix() == "/somewhere/poise"
-    monkeypatch.setattr(folders.sys, "platform", "darwin")
-    assert folders.cache().parts[-3:] == ("Library", "Caches", "poise")
-    monkeypatch.setattr(folders.sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", "/local")
-    assert folders.cache().as_posix() == "/local/poise"
+    monkeypatch.setenv("HOME", "/home")
+    monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
+    if platform is Unix:
+        monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    else:
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(
+        folders,
+        "user_cache_path",
+        lambda *names, **options: platform(*names, **options).user_cache_path,
+    )
+    assert folders.cache().as_posix() == folder

@@ -1,4 +1,4 @@
-"""What the tests run at every rank: ``mpiexec -n 2 python at_ranks.py WHAT FOLDER OUTPUT ...``."""
+"""The program that tests run at each rank: ``mpiexec -n 2 python at_ranks.py WHAT FOLDER OUT``."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What the tests with a real Dask cluster share."""
+"""Helpers of the tests with a real Dask cluster."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Start real processes under an MPI launcher, as a person would."""
+"""Start real processes under an MPI launcher, as a user would."""
 
 import os
 import subprocess

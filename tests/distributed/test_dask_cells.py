@@ -1,4 +1,4 @@
-"""Cells, the planes between them, and which cells a point need not be searched for in."""
+"""Cells, the planes between them, and which cells a search can skip."""
 
 from typing import Any
 

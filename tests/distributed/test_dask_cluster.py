@@ -118,7 +118,7 @@ def count_finished(folder: Path) -> int:
     return len(list((folder / "work" / "home").glob("*/record.json")))
 
 
-def test_workers_that_die_again_and_again_end_the_run(points: Path, tmp_path: Path) -> None:
+def test_repeated_deaths_of_workers_end_the_run(points: Path, tmp_path: Path) -> None:
     with local_client(2) as active, pytest.raises(RunError, match=r"in the stage home .* memory"):
         neighbour_graph(points, tmp_path / "g", 8, backend=AlwaysDies(), cells=1, client=active)
 
@@ -128,7 +128,9 @@ def test_a_fault_in_a_worker_is_named(client: Any, points: Path, tmp_path: Path)
         neighbour_graph(points, tmp_path / "g", 8, backend=Fails(), client=client)
 
 
-def test_a_mistake_seen_by_a_worker_is_the_callers(client: Any, tmp_path: Path) -> None:
+def test_a_mistake_of_the_caller_that_a_worker_finds_is_an_input_error(
+    client: Any, tmp_path: Path
+) -> None:
     X = clusters(500, 3)
     X[77] = np.inf
     np.save(tmp_path / "X.npy", X)

@@ -1,4 +1,4 @@
-"""What a graph needs is said before it is begun, and what cannot fit is refused with numbers."""
+"""Estimates of disk and memory, and errors with the numbers if something does not fit."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The graph that comes out of cells, beside the one of a single process."""
+"""The graph built cell by cell, compared with the one of a single process."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tests.distributed.serial import build_here, clusters
 import poise
 from poise.distributed.recall import lists_of
 from poise.distributed.shards import read_manifest, read_rows, whole
-from poise.distributed.tasks import attempts, place_of
+from poise.distributed.tasks import attempts, folder_of
 from poise.errors import GraphError, InputError
 
 
@@ -119,7 +119,7 @@ def hub_points() -> Any:
     return np.concatenate([np.zeros((1, 40)), sphere])
 
 
-def test_hubs_are_capped_and_nobody_is_cut_off(tmp_path: Path) -> None:
+def test_hubs_are_capped_and_no_point_loses_all_edges(tmp_path: Path) -> None:
     X = hub_points()
     free = build_here(X, tmp_path / "free", reach=7)
     capped = build_here(X, tmp_path / "capped", reach=7, most_incoming=20)
@@ -179,8 +179,8 @@ def test_a_second_run_does_nothing_again(tmp_path: Path) -> None:
 def test_a_damaged_file_of_unfinished_work_is_made_again(tmp_path: Path, stage: str) -> None:
     X = clusters(500, 4)
     first = build_here(X, tmp_path)
-    place = place_of(stage, tmp_path, 0)
-    file = max(place.glob("*.npy"), key=lambda path: path.stat().st_size)
+    task_folder = folder_of(stage, tmp_path, 0)
+    file = max(task_folder.glob("*.npy"), key=lambda path: path.stat().st_size)
     file.write_bytes(file.read_bytes()[:-8])
     second = build_here(tmp_path / "X.npy", tmp_path)
     assert second.fingerprint == first.fingerprint

@@ -93,7 +93,7 @@ def refused(tmp_path: Path, message: str, source: Any = None, **settings: Any) -
         open_source(source or tmp_path, **settings).read(0, 2)
 
 
-def test_what_is_no_source_is_refused(X: Any, tmp_path: Path) -> None:
+def test_invalid_sources_are_refused(X: Any, tmp_path: Path) -> None:
     refused(tmp_path, "there are no files ending in")
     refused(tmp_path, "there is no file", tmp_path / "X.npy")
     (tmp_path / "X.txt").write_text("1 2 3")

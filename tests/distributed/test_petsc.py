@@ -1,7 +1,6 @@
 """Solves and sessions at two ranks, started as real processes, against one process."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from tests.distributed.mpi import at_ranks, mpiexec, need_petsc
 import poise
 from poise.active.acquisition import Auto
 from poise.distributed.shards import from_graph, whole
-from poise.linalg import Status
+from poise.linalg import Status, simultaneous
 from poise.models.poisson_weights import poisson_weights
 
 need_petsc()
@@ -37,9 +36,9 @@ def graph(points: tuple[np.ndarray, np.ndarray]) -> poise.Graph:
 
 @pytest.fixture(scope="module")
 def folder(graph: poise.Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("petsc") / "graph"
-    from_graph(graph, place, shards=3)
-    return place
+    folder = tmp_path_factory.mktemp("petsc") / "graph"
+    from_graph(graph, folder, shards=3)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +107,7 @@ def test_two_ranks_ask_what_one_process_asks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # By default one process may be 1e-6 away from the exact scores: that is not the point here.
-    monkeypatch.setattr(import_module("poise.linalg.solve"), "RTOL", 1e-10)
+    monkeypatch.setattr(simultaneous, "RTOL", 1e-10)
     monkeypatch.setattr(Auto, "rtol", None)
     output = folder.parent / f"{acquisition}.npz"
     run = at_ranks("session", folder, output, acquisition, "" if tau is None else tau, labels, 25)

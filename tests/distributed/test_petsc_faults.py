@@ -1,4 +1,4 @@
-"""What goes wrong at one rank ends all of them, with a named error and answers on disk."""
+"""An error at one rank ends all ranks, with a message that names it and answers on disk."""
 
 import json
 import os
@@ -19,10 +19,10 @@ need_petsc()
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("faults") / "graph"
+    folder = tmp_path_factory.mktemp("faults") / "graph"
     X = np.random.default_rng(0).normal(size=(2000, 3))
-    from_graph(poise.knn_graph(X, k=8), place, shards=2)
-    return place
+    from_graph(poise.knn_graph(X, k=8), folder, shards=2)
+    return folder
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_answers_are_on_disk_and_the_session_goes_on(folder: Path, tmp_path: Pat
     project = tmp_path / "answers"
     code, out, err = label(folder, project, "cat\ndog\n:undo\nbird\n:skip\n:never\n\n:what\n")
     assert code == 0, err
-    assert "taken back: label of item" in out
-    assert ":what is not known" in out
+    assert "undone: label of item" in out
+    assert ":what is not a command" in out
     store = EventStore(project / "events.db")
     state = fold(store.events())
     store.close()
@@ -99,7 +99,7 @@ def test_a_bad_shard_is_refused_by_name_at_every_rank(
     assert code != 0
     assert message in err
     assert "part-00001" in err
-    assert "rank 1 of 2 cannot go on" in err  # rank 0 says where
+    assert "rank 1 of 2 cannot continue" in err  # rank 0 says where
 
 
 def flip(path: Path) -> None:
@@ -125,7 +125,7 @@ def test_ranks_with_different_programs_are_refused(folder: Path, tmp_path: Path)
     assert "the ranks run different versions" in run.stderr
 
 
-def test_too_little_memory_is_said_before_the_start(copied: Path, tmp_path: Path) -> None:
+def test_too_little_memory_is_reported_before_the_start(copied: Path, tmp_path: Path) -> None:
     path = copied / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["n_entries"] = 10**15

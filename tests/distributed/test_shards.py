@@ -1,4 +1,4 @@
-"""The partitioned graph on disk: what is written is read, and what is wrong is refused by name."""
+"""The partitioned graph on disk: round trips, and errors that name the damaged file."""
 
 import json
 import re
@@ -126,7 +126,7 @@ def test_a_changed_manifest_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b"{"])
-def test_something_else_than_a_manifest_is_refused(folder: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_manifest_is_refused(folder: Path, content: bytes) -> None:
     (folder / "manifest.json").write_bytes(content)
     with pytest.raises(GraphError, match="manifest"):
         read_manifest(folder)

@@ -1,4 +1,4 @@
-"""What a rank does on its own: it needs neither MPI nor PETSc."""
+"""The parts of a rank that need neither MPI nor PETSc."""
 
 import io
 import os
@@ -56,7 +56,7 @@ def test_ties_are_broken_as_the_policy_breaks_them(seed: int, kinds: int) -> Non
     assert found == expected[0]
 
 
-def test_nothing_to_choose_is_said() -> None:
+def test_having_no_candidates_is_an_error() -> None:
     here = partition(poise.knn_graph(np.random.default_rng(0).normal(size=(20, 2)), k=3))
     with pytest.raises(InputError, match="NaN for every candidate"):
         choose(here, np.zeros(20), np.zeros(20, dtype=bool), [0, 0, 1])

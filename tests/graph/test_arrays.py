@@ -1,4 +1,4 @@
-"""Files of named arrays: mapped, checked, whole or not there."""
+"""Files of named arrays: mapped into memory, checked, written whole or not at all."""
 
 from zipfile import BadZipFile
 
@@ -52,7 +52,7 @@ def test_the_same_arrays_make_the_same_file(tmp_path):
 
 
 @pytest.mark.parametrize("array", [0, 1, 2])
-def test_damage_is_found_unless_nobody_looks(array, tmp_path):
+def test_damage_is_found_unless_the_check_is_off(array, tmp_path):
     path = tmp_path / "arrays.npz"
     write_arrays(path, ARRAYS)
     content = bytearray(path.read_bytes())

@@ -45,7 +45,7 @@ def test_each_lists_others_of_its_group():
 def test_the_same_distances_as_a_search(monkeypatch, metric):
     X, first, second = points()
     searched = nearest_neighbours(X, 9, metric=metric)
-    monkeypatch.setattr(search, "LARGE", 100)
+    monkeypatch.setattr(search, "LARGE_GROUP_POINTS", 100)
     found = nearest_neighbours(X, 9, metric=metric)
     np.testing.assert_allclose(found.distances, searched.distances, atol=1e-6)
     own = np.arange(len(X))[:, None]

@@ -72,7 +72,7 @@ def test_a_radius_that_joins_nothing_is_refused_with_a_suggestion():
 
 def test_a_radius_that_joins_everything_is_refused_with_a_suggestion():
     X = np.random.default_rng(0).uniform(size=(6_000, 2))
-    with pytest.raises(GraphError, match="about 5,999 neighbours a point") as caught:
+    with pytest.raises(GraphError, match="about 5,999 neighbours per point") as caught:
         epsilon_graph(X, 10.0)
     suggested = float(str(caught.value).split("radius=")[1].split(" ")[0])
     counts = np.diff(epsilon_graph(X, suggested).weights.indptr)

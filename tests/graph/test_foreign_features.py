@@ -111,7 +111,7 @@ class TestArrow:
         np.testing.assert_allclose(check_features(lists), X)
         assert knn_graph(lists["embedding"], 3).n_nodes == 12
 
-    def test_what_cannot_be_features(self, arrow):
+    def test_unsuitable_values_are_refused(self, arrow):
         one_line(arrow.array([[1.0, 2.0], [1.0], [2.0, 3.0]]), "row 0 has 2 values and row 1 has 1")
         one_line(arrow.array([[1.0, 2.0], None]), r"lacks 1 row\(s\)")
         one_line(arrow.array([[1.0, None], [1.0, 2.0]]), r"lacks 1 value\(s\)")
@@ -147,7 +147,7 @@ class TestTorch:
             assert checked.dtype == np.float32
             np.testing.assert_array_equal(checked, tensor.float().numpy())
 
-    def test_what_cannot_be_features(self, torch):
+    def test_unsuitable_values_are_refused(self, torch):
         one_line(torch.empty((12, 3), device="meta"), r"tensor \(meta\) on a GPU or another device")
         one_line(torch.tensor(X).to_sparse(), "layout.*to_dense")
         one_line(torch.tensor(X).to(torch.complex64), "omplex")

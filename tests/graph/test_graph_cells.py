@@ -1,4 +1,4 @@
-"""The search of very many points: recall, and what its lists do not depend on."""
+"""The search of very many points: recall, and lists that do not depend on threads or blocks."""
 
 import faiss
 import numpy as np
@@ -92,7 +92,7 @@ def test_progress_ends_at_the_number_of_points(points):
     assert seen == sorted(set(seen))
 
 
-def test_blocks_come_back_in_their_order_and_errors_are_heard():
+def test_blocks_keep_their_order_and_errors_are_raised():
     assert list(blocks_in_parallel(lambda i: i * i, range(50))) == [i * i for i in range(50)]
     with pytest.raises(ZeroDivisionError):
         list(blocks_in_parallel(lambda i: 1 // (i - 7), range(50)))

@@ -1,4 +1,4 @@
-"""Estimates before a graph is begun, and refusals in place of a process that is killed."""
+"""Cost estimates, and errors instead of a process that is killed for lack of memory."""
 
 from itertools import pairwise
 
@@ -13,19 +13,19 @@ from poise.graph.search import choose_backend
 
 def test_what_does_not_fit_is_refused_with_the_numbers(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10_000_000)
-    monkeypatch.setattr(machine, "SMALL", 1_000_000)
+    monkeypatch.setattr(machine, "UNCHECKED_MAX_BYTES", 1_000_000)
     X = np.random.default_rng(0).normal(size=(2_000, 20))
     with pytest.raises(MemoryShortError, match=r"joining 2,000 points.*0\.1 GB.*0\.0 GB are free"):
         knn_graph(X, 10)
     assert issubclass(MemoryShortError, PoiseError)
 
 
-def test_little_is_never_refused(monkeypatch):
+def test_small_needs_are_never_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 0)
     assert knn_graph(np.random.default_rng(0).normal(size=(200, 3)), 5).n_nodes == 200
 
 
-def test_nothing_is_refused_where_nobody_knows_what_is_free(monkeypatch):
+def test_nothing_is_refused_if_free_memory_is_unknown(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     machine.check_room(1e15, "this", "that")
     monkeypatch.setattr(machine, "available_memory", lambda: 10**9)
@@ -35,7 +35,7 @@ def test_nothing_is_refused_where_nobody_knows_what_is_free(monkeypatch):
 
 def test_the_limit_of_a_container_counts(monkeypatch, tmp_path):
     files = tmp_path / "max", tmp_path / "current"
-    monkeypatch.setattr(machine, "GROUP", files)
+    monkeypatch.setattr(machine, "CGROUP_FILES", files)
     whole = machine.available_memory()
     assert whole is None or whole > 0
     files[0].write_text("5000\n")

@@ -144,7 +144,7 @@ def test_extreme_distances_stay_finite():
     assert np.isfinite(Singular()(np.full(10, 5e-324), np.ones(1), np.ones(1)).sum())
 
 
-def test_a_kernel_of_ones_own():
+def test_a_custom_kernel():
     class Half(Kernel):
         """One half for every neighbour."""
 

@@ -1,4 +1,4 @@
-"""Graph.report on graphs made to deserve each piece of advice."""
+"""Graph.report: one graph for each piece of advice."""
 
 import json
 

@@ -79,7 +79,7 @@ def test_a_function_is_saved_by_name_only(tmp_path):
     assert Graph.load(tmp_path / "again.npz").construction.function is None
 
 
-def test_a_kernel_of_ones_own_returns_under_its_name(tmp_path, monkeypatch):
+def test_a_registered_kernel_is_loaded_by_its_name(tmp_path, monkeypatch):
     from dataclasses import dataclass
 
     from poise.graph import Kernel
@@ -207,7 +207,7 @@ def test_a_graph_is_mapped_and_not_read(tmp_path):
     np.testing.assert_array_equal(loaded.weights.data, graph.weights.data)
 
 
-def test_features_may_come_from_elsewhere(tmp_path):
+def test_features_can_be_passed_to_load(tmp_path):
     knn_graph(X, 5, keep_features=False).save(tmp_path / "graph.npz")
     loaded = Graph.load(tmp_path / "graph.npz", features=X)
     assert np.shares_memory(loaded.features, X)
@@ -246,7 +246,7 @@ def lopsided(W):
         ({"version": lambda a: np.array(3)}, "update poise"),
     ],
 )
-def test_weights_that_are_none_are_refused_in_version_2(change, words, tmp_path):
+def test_invalid_weights_in_version_2_are_refused(change, words, tmp_path):
     path = tmp_path / "graph.npz"
     knn_graph(X, 5).save(path)
     arrays = saved_arrays(path)

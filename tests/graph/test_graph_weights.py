@@ -49,7 +49,7 @@ def test_every_sparse_format_becomes_canonical(form):
     assert graph.fingerprint == Graph.from_weights(random_weights(30, 60, 0)).fingerprint
 
 
-def test_dense_weights_and_sparse_matrices_are_welcome():
+def test_dense_weights_and_sparse_matrices_are_accepted():
     W = random_weights(20, 40, 1)
     for form in (W.toarray(), sparse.csr_matrix(W), W.astype(np.float32).toarray()):
         assert_canonical(Graph.from_weights(form).weights)

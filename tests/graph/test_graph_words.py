@@ -1,4 +1,4 @@
-"""Mistakes at graphs and features, each answered by one line that says what to do."""
+"""Invalid graphs and features: each error is one line that says what to do."""
 
 import sys
 from types import SimpleNamespace
@@ -21,14 +21,14 @@ FEATURES = {
     "sparse complex numbers": (sparse.csr_array(X * 1j), "X holds complex numbers"),
     "a generator": ((row for row in X), "X is a generator, which can be read only once: give a"),
     "a map": (map(list, X), "X is a map, which can be read only once"),
-    "text": ([["a", "b"]] * 30, r"X holds something else than numbers.*poise\.embed"),
+    "text": ([["a", "b"]] * 30, r"X holds values that are not numbers.*poise\.embed"),
     "a dict": ({1: 2}, r"X has shape \(\)"),
     "ragged rows": ([[1.0, 2.0], [3.0]], "rows are of different lengths"),
 }
 
 
 @pytest.mark.parametrize(("bad", "words"), FEATURES.values(), ids=list(FEATURES))
-def test_features_that_are_none(bad, words):
+def test_invalid_features_are_refused(bad, words):
     with pytest.raises(FeatureError, match=words) as caught:
         poise.knn_graph(bad, k=3)
     message = str(caught.value)
@@ -36,7 +36,7 @@ def test_features_that_are_none(bad, words):
     assert len(message) < 250
 
 
-def test_new_points_that_are_none():
+def test_invalid_new_points_are_refused():
     model = poise.PWLL(k=3).fit(X, np.arange(30) % 2)
     for bad in (X[0], X * 1j, (row for row in X)):
         with pytest.raises(FeatureError, match="X "):
@@ -64,7 +64,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize(("bad", "words"), WEIGHTS.values(), ids=list(WEIGHTS))
-def test_weights_that_are_none(bad, words):
+def test_invalid_weights_are_refused(bad, words):
     with pytest.raises(GraphError, match=words):
         poise.Graph.from_weights(bad)
 
@@ -126,7 +126,7 @@ def test_networkx_is_asked_only_if_the_caller_has_it(monkeypatch):
 
 def test_graphs_that_cannot_be_saved(tmp_path):
     graph = poise.knn_graph(X, k=3)
-    with pytest.raises(DataError, match=r"there is no folder '.*missing': make it first"):
+    with pytest.raises(DataError, match=r"there is no folder '.*missing': create it first"):
         graph.save(tmp_path / "missing" / "graph.npz")
     with pytest.raises(DataError, match="is a folder: name a file in it"):
         graph.save(tmp_path)

@@ -1,4 +1,4 @@
-"""knn_graph: its properties, and what it says about input it cannot use."""
+"""knn_graph: its properties, and its errors for invalid input."""
 
 import inspect
 
@@ -96,7 +96,7 @@ def test_other_numbers_become_the_smallest_float_that_holds_them(dtype, kept):
     assert knn_graph(X, 3).features.dtype == kept
 
 
-def test_lists_and_fortran_order_are_welcome():
+def test_lists_and_fortran_order_are_accepted():
     expected = knn_graph(X20, 3).fingerprint
     assert knn_graph(X20.tolist(), 3).fingerprint == expected
     assert knn_graph(np.asfortranarray(X20), 3).fingerprint == expected
@@ -191,7 +191,7 @@ def test_features_all_zero_and_sparse():
 
 
 def test_progress_is_reported_to_its_end(monkeypatch):
-    monkeypatch.setattr("poise.graph.search.BLOCK", 40)
+    monkeypatch.setattr("poise.graph.search.BLOCK_QUERIES", 40)
     seen = []
     X = np.random.default_rng(0).normal(size=(100, 3))
     knn_graph(X, k=5, progress=lambda done, total: seen.append((done, total)))

@@ -85,7 +85,7 @@ def test_float32_and_float64_mix():
     assert (weights.toarray().argmax(axis=1) == np.arange(9)).all()
 
 
-def test_what_is_missing_is_said():
+def test_the_message_names_what_is_missing():
     with pytest.raises(GraphError, match="keep_features=True"):
         knn_graph(X, 5, keep_features=False).out_of_sample_weights(NEW)
     bare = Graph.from_weights(knn_graph(X, 5).weights)
@@ -96,7 +96,7 @@ def test_what_is_missing_is_said():
         placed.out_of_sample_weights(NEW)
 
 
-def test_weights_from_elsewhere_can_say_how_new_points_join():
+def test_existing_weights_can_come_with_a_construction():
     made = knn_graph(X, 7)
     construction = Construction("euclidean", "gaussian", "mean", "mine", k=7, function=Gaussian())
     graph = Graph(made.weights, X, construction=construction)

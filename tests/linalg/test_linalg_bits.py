@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from poise.graph import knn_graph
-from poise.linalg import PreparedLaplacian, compiled, prepare, solve
+from poise.linalg import PreparedLaplacian, packets, prepare, solve
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def test_threads_do_not_change_a_bit(  # type: ignore[no-untyped-def]
     if threads < 2:
         pytest.skip("needs two threads")
     # Small work and a busy machine would choose one thread by themselves.
-    monkeypatch.setattr(compiled, "SERIAL_WORK", 0)
-    monkeypatch.setattr(compiled, "_busy", lambda threads: False)
+    monkeypatch.setattr(packets, "MIN_PARALLEL_WORK", 0)
+    monkeypatch.setattr(packets, "_busy", lambda threads: False)
     rhs = np.random.default_rng(0).normal(size=(grid.n, n_columns))
     options = {"diagonals": np.full(grid.n, 1e-2), "preconditioner": preconditioner}
     many = solve(grid, rhs, **options).require()

@@ -1,4 +1,4 @@
-"""What is prepared once: the order of the rows, the groups, the coarse matrices."""
+"""PreparedLaplacian: the order of the rows, the groups, the coarse matrices."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import poise
 from poise.linalg import PreparedLaplacian, choose_preconditioner, prepare, solve
 from poise.linalg.aggregates import MAX_GROUPS, aggregate
 from poise.linalg.coarse import coarse_matrix
-from poise.linalg.solve import is_stiff
+from poise.linalg.simultaneous import is_stiff
 from strategies import Floats, as_csr, connected_weights, laplacian, seeds, weights_in_pieces
 
 graphs = st.one_of(connected_weights(least=1), weights_in_pieces())

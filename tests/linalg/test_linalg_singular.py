@@ -54,7 +54,7 @@ def test_a_singular_operator_must_be_declared() -> None:
         solve(path(5), np.zeros(5))
 
 
-def test_one_component_without_hold_is_enough_to_be_singular() -> None:
+def test_one_component_without_a_bound_node_makes_it_singular() -> None:
     W = np.zeros((5, 5))
     W[0, 1] = W[1, 0] = W[2, 3] = W[3, 2] = 1.0  # and node 4 alone
     free = np.array([False, True, True, True, True])
@@ -67,7 +67,7 @@ def test_a_right_hand_side_out_of_range_is_refused() -> None:
         solve(path(5), np.eye(5)[:, :2] * [0.0, 1.0], singular=True)
 
 
-def test_a_single_node_is_a_kernel_of_its_own() -> None:
+def test_a_single_node_is_its_own_nullspace() -> None:
     prepared = prepare(as_csr((1, 1)))
     assert solve(prepared, np.zeros(1), singular=True).require().value.tolist() == [0.0]
     assert solve(prepared, np.ones(1), diagonals=np.full(1, 4.0)).require().value == 0.25
@@ -98,7 +98,7 @@ def test_components_of_one_group_each_do_not_amplify_rounding(backend: str) -> N
     np.testing.assert_allclose(found.value, expected, atol=1e-7 * np.abs(expected).max())
 
 
-def test_components_that_hold_and_others_that_do_not_can_be_solved_together() -> None:
+def test_singular_and_regular_components_can_be_solved_together() -> None:
     W = np.zeros((7, 7))
     W[:4, :4] = np.eye(4, k=1) + np.eye(4, k=-1)
     W[4:, 4:] = 1 - np.eye(3)

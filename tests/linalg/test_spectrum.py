@@ -18,7 +18,7 @@ KINDS = ["combinatorial", "normalised", "random-walk"]
 @pytest.fixture
 def iterative(monkeypatch):  # type: ignore[no-untyped-def]
     """Let graphs of a hundred nodes take the route of large ones."""
-    monkeypatch.setattr(spectrum_module, "DENSE", 10)
+    monkeypatch.setattr(spectrum_module, "DENSE_MAX_NODES", 10)
 
 
 def dense_laplacian(W: Floats, kind: str) -> Floats:
@@ -65,7 +65,7 @@ def test_pieces_and_isolated_nodes(W):  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [1, 2, 20, 100])
-def test_iterative_is_dense(iterative, kind, m):  # type: ignore[no-untyped-def]
+def test_the_iterative_method_agrees_with_the_dense_one(iterative, kind, m):  # type: ignore[no-untyped-def]
     check(cloud(), m, kind)
 
 
@@ -80,7 +80,7 @@ def test_repeated_eigenvalues_are_all_found(iterative, kind, m):  # type: ignore
 @pytest.mark.parametrize("stiff", [False, True])
 @pytest.mark.parametrize("n", [200, 1_700])
 def test_paths(monkeypatch, n, stiff):  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(spectrum_module, "DENSE", 10)
+    monkeypatch.setattr(spectrum_module, "DENSE_MAX_NODES", 10)
     monkeypatch.setattr(spectrum_module, "is_stiff", lambda prepared: stiff)
     values, vectors = smallest_eigenpairs(path(n), 12)
     exact = 2 - 2 * np.cos(np.pi * np.arange(12) / n)
@@ -130,7 +130,7 @@ def test_bad_numbers(m):  # type: ignore[no-untyped-def]
         smallest_eigenpairs(path(5), m)
 
 
-def test_more_than_there_are():
+def test_too_many_eigenpairs_are_refused():
     with pytest.raises(InputError, match="6 eigenpairs of a graph with 5 nodes"):
         smallest_eigenpairs(path(5), 6)
     with pytest.raises(InputError, match="no Laplacian is called"):

@@ -1,4 +1,4 @@
-"""Threads that share the solver take turns in the order in which they came."""
+"""Threads that share the solver take turns in the order in which they asked."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ def test_one_thread_at_a_time():
     assert most == 1
 
 
-def test_a_thread_that_takes_it_again_waits_for_who_came_before():
+def test_a_thread_that_asks_again_waits_for_earlier_ones():
     turns, order = Turns(), []
 
     def short():
@@ -46,7 +46,7 @@ def test_a_thread_that_takes_it_again_waits_for_who_came_before():
     assert order == ["short", "long"]
 
 
-def test_an_error_inside_gives_it_back():
+def test_an_error_inside_releases_the_lock():
     turns = Turns()
     with pytest.raises(ValueError, match="inside"), turns:
         raise ValueError("inside")

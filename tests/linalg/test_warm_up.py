@@ -12,19 +12,19 @@ import numpy as np, poise
 from poise.linalg import compiled
 from poise.linalg.warm_up import warm_up
 warm_up()
-kernels = [f for f in vars(compiled).values() if hasattr(f, "signatures")]
-before = [len(f.signatures) for f in kernels]
+functions = [f for f in vars(compiled).values() if hasattr(f, "signatures")]
+before = [len(f.signatures) for f in functions]
 X = np.random.default_rng(0).normal(size=(1500, 4))
 learner = poise.Learner(poise.knn_graph(X, k=10), {0: "a", 1: "b", 2: "c"})
 for label in "abcdefgh":
     learner.tell(int(learner.ask()[0]), label)
 learner.ask()
-assert [len(f.signatures) for f in kernels] == before, "something was compiled after it"
+assert [len(f.signatures) for f in functions] == before, "something was compiled after it"
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_one_can_see_that_it_is_under_way(monkeypatch):
+def test_a_warm_up_in_progress_is_reported(monkeypatch):
     seen = []
     monkeypatch.setattr(warm_up, "solve", lambda *_, **__: seen.append(warm_up.is_warming_up()))
     warm_up.warm_up()

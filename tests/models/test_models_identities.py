@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.graph import Graph, knn_graph
-from poise.linalg.solve import SMALL
+from poise.linalg.simultaneous import SMALL_MAX_NODES
 from poise.models import Labels, laplace, poisson, pwll, wnll
 from poise.models.harmonic import Problem, solve_problems
 from poise.models.poisson_weights import poisson_weights
@@ -145,9 +145,9 @@ def test_renaming_the_classes_renames_the_columns(case, tau, seed) -> None:  # t
 
 
 @pytest.mark.parametrize("tau", [0.0, 1e-6, 1e-3, 1.0])
-@pytest.mark.parametrize("n", [SMALL, SMALL + 500])
+@pytest.mark.parametrize("n", [SMALL_MAX_NODES, SMALL_MAX_NODES + 500])
 def test_pwll_on_graphs_of_neighbours(n: int, tau: float) -> None:
-    """Above `SMALL` nodes the tolerance is the one of large graphs."""
+    """Above `SMALL_MAX_NODES` nodes the tolerance is the one of large graphs."""
     rng = np.random.default_rng(n)
     graph = knn_graph(rng.normal(size=(n, 4)), k=10)
     assert graph.n_components == 1

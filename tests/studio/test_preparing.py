@@ -332,7 +332,7 @@ def test_many_items_are_estimated_before_they_are_begun(tmp_path, monkeypatch):
 
 def test_more_items_than_memory_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(expecting, "LEAST_ITEMS", 10)
-    monkeypatch.setattr(machine, "SMALL", 0)
+    monkeypatch.setattr(machine, "UNCHECKED_MAX_BYTES", 0)
     monkeypatch.setattr(machine, "available_memory", lambda: 1000)
     with pytest.raises(MemoryShortError, match=r"labelling .* items .* --k"):
         prepared(vectors(), tmp_path)

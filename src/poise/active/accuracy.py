@@ -42,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit
-from scipy.stats import beta
+from scipy.stats import binomtest
 
 from poise.arrays import Floats, Ints
 from poise.checks import real_number, whole_number
@@ -157,10 +157,8 @@ def held_out_scores(fit: Fit, nodes: npt.ArrayLike, codes: npt.ArrayLike, held: 
 
 def exact_interval(right: int, n: int, level: float = 0.95) -> tuple[float, float]:
     """The exact interval of a share (C. J. Clopper and E. S. Pearson, Biometrika 26, 1934)."""
-    tail = (1 - level) / 2
-    low = float(beta.ppf(tail, right, n - right + 1)) if right else 0.0
-    high = float(beta.ppf(1 - tail, right + 1, n - right)) if right < n else 1.0
-    return low, high
+    interval = binomtest(right, n).proportion_ci(level, method="exact")
+    return float(interval.low), float(interval.high)
 
 
 def estimate_accuracy(

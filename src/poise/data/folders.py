@@ -1,10 +1,11 @@
 """The folders where data files are found and kept."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
+
+from platformdirs import user_cache_path
 
 from poise.errors import DataError
 from poise.files import write_whole
@@ -19,15 +20,7 @@ def own_files() -> Path | None:
 def cache() -> Path:
     """The platform's cache folder for poise; the variable POISE_CACHE names another."""
     named = os.environ.get("POISE_CACHE")
-    if named:
-        return Path(named)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "poise"
+    return Path(named) if named else user_cache_path("poise", appauthor=False, opinion=False)
 
 
 def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -1,6 +1,6 @@
 """Graphs too large for one process: neighbour search on Dask, solves on PETSc.
 
-Reading a partitioned graph takes NumPy alone: Dask and PETSc are imported only where they are used.
+Reading a partitioned graph needs NumPy only: Dask and PETSc are imported where they are used.
 """
 
 from importlib import import_module
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = ["neighbour_graph"]
 
-_WHERE = {"neighbour_graph": "build"}
+_MODULES = {"neighbour_graph": "build"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

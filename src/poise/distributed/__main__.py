@@ -46,11 +46,11 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and exit: 0 done, 1 failed, 2 the user's mistake, 130 interrupted."""
+    """Run a command and exit: 0 success, 1 failure, 2 mistake of the user, 130 interrupted."""
     try:
         cli.main(arguments, prog_name="python -m poise.distributed", standalone_mode=False)
     except click.Abort:
-        stop(INTERRUPTED, "interrupted; what is finished is kept: run the same command to resume")
+        stop(INTERRUPTED, "interrupted; finished work is kept: run the same command to resume")
     except click.ClickException as error:
         stop(USER_MISTAKE, error.format_message())
     except (InputError, MissingExtraError) as error:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def stop(code: int, message: str) -> NoReturn:
-    """Say in one line what went wrong, and exit."""
+    """Print what went wrong in one line, and exit."""
     click.echo(f"poise: {' '.join(message.split())}", err=True)
     sys.exit(code)
 

@@ -1,11 +1,11 @@
-"""What is worth asking, for the rows of one rank: acquisitions that need products alone.
+"""Acquisition functions for the rows of one rank: those that need only products.
 
-Each is the one of the same name in `poise.active.acquisition`, with what is summed or compared over
-the graph done so over the ranks. The value of a row is that of its node.
+Each is the function of the same name in `poise.active.acquisition`, with sums and comparisons over
+the whole graph taken over the ranks. The value of a row is that of its node.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,17 +20,17 @@ from poise.distributed.partition import Partition
 from poise.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Moment:
-    """What an acquisition sees: solved for when it is first read, at every rank.
+    """What an acquisition reads; every rank solves for it at the first read.
 
     Attributes
     ----------
     partition : Partition
-    constrained : rows of this rank that are labelled or asked
-    n_constrained : such nodes at all ranks
-    covered : components that hold one
-    n_classes : classes so far
+    constrained : rows of this rank that are labelled or pending
+    n_constrained : number of such nodes at all ranks
+    covered : mask of the components that hold one
+    n_classes : number of classes so far
     """
 
     partition: Partition
@@ -41,22 +41,25 @@ class Moment:
     compute: Callable[[], Beliefs]
     compute_weights: Callable[[], Floats]
     walks: dict[int, Floats]
+    _beliefs: Beliefs | None = field(default=None, init=False)
 
-    @cached_property
+    @property
     def beliefs(self) -> Beliefs:
-        return self.compute()
+        if self._beliefs is None:
+            self._beliefs = self.compute()
+        return self._beliefs
 
     @property
     def looked_at_scores(self) -> bool:
-        """Whether anything that needs the scores has been read."""
-        return "beliefs" in self.__dict__
+        """Whether anything that needs the scores was read."""
+        return self._beliefs is not None
 
     @cached_property
     def weights(self) -> Floats:
         return self.beliefs.weights if self.looked_at_scores else self.compute_weights()
 
     def walk_ends(self, steps: int) -> Floats:
-        """How many walks of `steps` steps end at each row's node; kept."""
+        """Number of walks of `steps` steps that end at the node of each row; kept."""
         if steps not in self.walks:
             degrees, product = self.partition.degrees, self.partition.product
             ends = np.ones(self.partition.n_rows)
@@ -67,7 +70,7 @@ class Moment:
         return self.walks[steps]
 
     def walk_means(self, values: Floats, steps: int) -> Floats:
-        """Means of `values` where walks of `steps` steps end."""
+        """Means of `values` at the ends of walks of `steps` steps."""
         degrees = self.partition.degrees
         for _ in range(steps):
             ahead = self.partition.product(values)
@@ -76,13 +79,13 @@ class Moment:
 
 
 def check_acquisition(acquisition: Any) -> None:
-    """Refuse an acquisition that needs more than products."""
+    """Refuse an acquisition function that needs more than products."""
     within = acquisition.acquisition if isinstance(acquisition, Diffused) else acquisition
-    if type(within) not in KNOWN:
-        names = ", ".join(kind.__name__.lower() for kind in KNOWN)
+    if type(within) not in FUNCTIONS:
+        names = ", ".join(kind.__name__.lower() for kind in FUNCTIONS)
         raise InputError(
-            f"the acquisition {acquisition!r} cannot be computed at several ranks: there are "
-            f"{names}, and diffused ones of them"
+            f"the acquisition {acquisition!r} cannot be computed at several ranks: use "
+            f"{names}, or diffused with one of them"
         )
 
 
@@ -90,7 +93,7 @@ def values_of(acquisition: Any, moment: Moment) -> Floats:
     """(rows,) values of the rows of this rank."""
     if isinstance(acquisition, Diffused):
         return _diffused(acquisition, moment)
-    return KNOWN[type(acquisition)](acquisition, moment)
+    return FUNCTIONS[type(acquisition)](acquisition, moment)
 
 
 def _norm(_: Any, moment: Moment) -> Floats:
@@ -139,7 +142,7 @@ def _auto(acquisition: Auto, moment: Moment) -> Floats:
     return np.asarray(values * reach ** (acquisition.power * m / (m + acquisition.half)))
 
 
-KNOWN: dict[type, Callable[[Any, Moment], Floats]] = {
+FUNCTIONS: dict[type, Callable[[Any, Moment], Floats]] = {
     Norm: _norm,
     Margin: _margin,
     Coverage: _coverage,

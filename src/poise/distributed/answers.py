@@ -1,4 +1,4 @@
-"""Answers on disk before anything follows from them, in the log that the labelling app writes."""
+"""Answers in the log of the labelling app, on disk before the learner uses them."""
 
 from pathlib import Path
 from typing import Self
@@ -9,32 +9,32 @@ from poise.studio.log.events import Event
 from poise.studio.log.state import fold
 from poise.studio.log.store import EventStore
 
-#: File beside the log that says which graph the answers are about.
-GRAPH = "graph.txt"
+#: File beside the log with the fingerprint of the graph that the answers are about.
+GRAPH_FILE = "graph.txt"
 
 
 class Answers:
-    """The log of a project, and a learner that knows what is in it.
+    """The log of a project, and a learner with the answers in it.
 
-    Items are named by their numbers in the graph, which its fingerprint keeps from changing.
+    Items are named by their nodes; the fingerprint makes sure that the graph is the same.
 
     Parameters
     ----------
-    project : folder, made if it is not there
+    project : folder, created if it is missing
     """
 
     def __init__(self, project: Path, learner: DistributedLearner) -> None:
         self.learner = learner
         self.path = project / "events.db"
         self.store = EventStore(self.path)
-        fingerprint, beside = learner.partition.fingerprint, project / GRAPH
+        fingerprint, beside = learner.partition.fingerprint, project / GRAPH_FILE
         if not beside.exists():
             beside.write_text(fingerprint + "\n", encoding="ascii")
-        found = beside.read_text(encoding="ascii").strip()
-        if found != fingerprint:
+        written = beside.read_text(encoding="ascii").strip()
+        if written != fingerprint:
             self.store.close()
             raise WrongGraphError(
-                f"the answers in {str(project)!r} are about another graph ({found[:12]}, this is "
+                f"the answers in {str(project)!r} are about another graph ({written[:12]}, this is "
                 f"{fingerprint[:12]}): give another folder for the answers"
             )
         learner.remember_where(str(self.path))
@@ -48,7 +48,7 @@ class Answers:
         self.store.close()
 
     def question(self) -> int:
-        """The item to ask about: the one that waits for an answer, or a new one."""
+        """The item to ask about: the pending one, or a new one."""
         if self.learner.pending:
             return self.learner.pending[0]
         (node,) = self.learner.ask().tolist()
@@ -56,19 +56,19 @@ class Answers:
         return int(node)
 
     def tell(self, node: int, name: str) -> None:
-        """An answer: written, then told."""
+        """Write an answer to the log, then tell the learner."""
         made = Event("class", {"name": name}) if self.state.known.find(name) is None else None
         answer = Event("label", {"items": [str(node)], "label": name, "via": "question"})
         self._write(*([made] if made else []), answer)
         self.learner.tell(node, name)
 
     def set_aside(self, node: int, *, for_good: bool = False) -> None:
-        """Ask later, or never."""
+        """Skip an item for now, or exclude it for good."""
         self._write(Event("unsure" if for_good else "skip", {"items": [str(node)]}))
         (self.learner.exclude if for_good else self.learner.skip)(node)
 
     def undo(self) -> str:
-        """Take the last answer back, also one of an earlier day; says what, or nothing."""
+        """Undo the last answer, also one of an earlier session; a description, empty if none."""
         last = self.state.undoable("")
         if last is None:
             return ""
@@ -78,12 +78,12 @@ class Answers:
         return f"{undone.kind} of item {', '.join(undone.items)}"
 
     def _begin(self) -> None:
-        """A learner that stands where the log does."""
+        """Start the learner with the answers of the log."""
         state = self.state
         self.learner.start({}, tuple(state.known.in_order_of_making()))
         if state.labels:
-            labels = [found.label for found in state.labels.values()]
-            # Told, not given: tau falls with the number of answers.
+            labels = [answer.label for answer in state.labels.values()]
+            # Told, not passed at the start: tau falls with the number of answers.
             self.learner.tell([_node(item) for item in state.labels], labels)
         for items, method in (
             (state.unsure, self.learner.exclude),
@@ -103,15 +103,17 @@ def _node(item: str) -> int:
         return int(item)
     except ValueError:
         raise InputError(
-            f"the log names an item {item!r}, which is no number: it is that of another project"
+            f"the log names the item {item!r}, which is not a number: this is the log of another "
+            "project"
         ) from None
 
 
 def read_names(path: Path, n_nodes: int) -> list[str]:
-    """A line for each item."""
+    """The lines of a file, one per item."""
     names = path.read_text(encoding="utf-8").splitlines()
     if len(names) != n_nodes:
         raise InputError(
-            f"{path} has {len(names)} lines and the graph {n_nodes} items: expected a line for each"
+            f"{path} has {len(names)} lines and the graph {n_nodes} items: "
+            "expected one line per item"
         )
     return names

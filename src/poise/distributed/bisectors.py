@@ -1,4 +1,4 @@
-"""Which cells a point must be searched for in, besides its own.
+"""Which cells must be searched for the neighbours of a point, besides its own.
 
 Every point of the cell of centre ``c`` is nearer to ``c`` than to ``h``, the centre of the cell of
 ``x``: it lies beyond the plane midway between the two. The distance of ``x`` to that plane,
@@ -6,7 +6,7 @@ Every point of the cell of centre ``c`` is nearer to ``c`` than to ``h``, the ce
     b = (|x - c|^2 - |x - h|^2) / (2 |c - h|),
 
 is a lower bound of its distance to the whole cell, in every metric that is at least the Euclidean
-one. If ``b`` is not below the distance of the k-th neighbour found so far, no neighbour lies there.
+one. If ``b`` is not below the distance of the current k-th neighbour, no neighbour lies there.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ import numpy.typing as npt
 from poise.distributed.centres import blocks_of, squared_distances
 from poise.graph.metrics import FloatArray, IntArray
 
-ROUNDING = 1e-9
-"""What the bounds are lowered by, relative to the size of the data: rounding in float64."""
+ROUNDING_SHARE = 1e-9
+"""The bounds are lowered by this share of the size of the data, for rounding in float64."""
 
 
 def bounds_to_cells(points: Any, home: int, centres: FloatArray) -> FloatArray:
     """Lower bounds of the distance from points of the cell `home` to all cells, shape (m, cells).
 
-    The bound to their own cell is infinite: it was searched already.
+    The bound to their own cell is infinite, since it was searched already.
     """
     squares = squared_distances(points, centres)
     apart = np.sqrt(np.square(centres - centres[home]).sum(axis=1))
@@ -32,7 +32,7 @@ def bounds_to_cells(points: Any, home: int, centres: FloatArray) -> FloatArray:
     middle = centres.mean(axis=0)
     largest = np.sqrt(np.square(centres - middle).sum(axis=1).max())
     lengths = np.sqrt(np.square(points - middle).sum(axis=1))
-    slack = ROUNDING * (lengths + largest) ** 2
+    slack = ROUNDING_SHARE * (lengths + largest) ** 2
     bounds = (squares - squares[:, [home]] - slack[:, None]) / (2.0 * apart)
     bounds[:, home] = np.inf
     return np.asarray(bounds)
@@ -49,9 +49,9 @@ def cells_to_visit(
     home : int
     centres : ndarray, shape (cells, d)
     kth : ndarray, shape (m,)
-        Distance of the k-th neighbour found in their own cell, infinite where there are fewer.
+        Distance of the k-th neighbour in their own cell, infinite where there are fewer.
     most : int
-        Cells at most for each point: those with the smallest bounds.
+        Maximum number of cells per point: those with the smallest bounds.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The neighbour graph of points that one process cannot search: built cell by cell on Dask."""
+"""Build the neighbour graph of points that one process cannot search, cell by cell on Dask."""
 
 import os
 import shutil
@@ -47,12 +47,13 @@ from poise.graph.knn import check_k, check_seed, check_symmetrise
 from poise.machine import available_memory
 
 HUB_LISTS = 100
-"""Points that may list one point unless told otherwise, as a multiple of k."""
+"""Default of `most_incoming`, as a multiple of k."""
 
 REACH = 4
-"""Cells that a point is searched for in at most."""
+"""Default of `reach`."""
 
 
+# Over 80 lines because of its docstring: the body has 22.
 def neighbour_graph(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     folder: str | os.PathLike[str],
@@ -75,40 +76,41 @@ def neighbour_graph(
 ) -> Manifest:
     """Join every point of `source` to its k nearest neighbours, in a partitioned graph on disk.
 
-    The points are sorted into cells around centres found by k-means. Every point is searched for in
-    its own cell and then in those nearest cells that may hold nearer ones. A run that was cut short
-    is resumed by the same call; finished cells are not searched again.
+    The points are sorted into cells around k-means centres. The neighbours of a point are searched
+    in its own cell and then in the nearest cells that may hold closer ones. The same call resumes
+    an interrupted run; finished cells are not searched again.
 
     Parameters
     ----------
     source : path or list of paths
         Of .npy, Parquet or Arrow files; see `poise.distributed.sources.open_source`.
     folder : path
-        Where the graph goes, on a file system that all workers share.
+        Folder of the graph, on a file system that all workers share.
     k, metric, kernel, symmetrise, seed
         As in `poise.knn_graph`; the kernel by name, the metric one of these three.
     backend : str or Backend
-        What searches within a cell; "auto" is exact in small cells and inverted lists in large
+        Search within a cell; "auto" is exact in small cells and uses inverted lists in large
         ones, "exact" is exact in all.
     cells : int, optional
         Number of cells, by default of about 50,000 points. Smaller cells need less memory, and a
         larger `reach` for the same recall.
     reach : int
-        Cells that a point is searched for in at most, its own included. With ``reach=cells`` and
+        Maximum number of cells searched for a point, its own included. With ``reach=cells`` and
         ``backend="exact"`` the graph is that of ``knn_graph(X, k, backend="exact")``.
     most_incoming : int, "auto" or None
         A point listed by more others than this keeps the edges to the nearest of them, and to
-        those that would be left without any. "auto": 100 k. None: no limit, as in `knn_graph`.
+        points that would otherwise have no edges. "auto": 100 k. None: no limit, as in
+        `knn_graph`.
     column : str, optional
         Column of a table that holds the points as lists.
     checked : int
-        Points whose lists are compared with an exact search for the report; 0: none.
+        Number of points whose lists are compared with an exact search for the report; 0: none.
     client : distributed.Client, optional
-        Of a Dask cluster; without it, `workers` processes of this machine are used.
+        Client of a Dask cluster; without it, `workers` processes of this machine are used.
     workers : int
-        Processes to start where no client is given.
+        Processes to start if there is no client.
     keep_work : bool
-        Keep the files of all stages, for a look at them.
+        Keep the files of all stages.
     progress : callable, optional
         Called with (stage, tasks done, tasks).
 
@@ -120,19 +122,19 @@ def neighbour_graph(
     Raises
     ------
     InputError
-        With the numbers, if the graph cannot fit on the disk or a cell in a worker's memory; if the
-        folder holds another graph; if workers differ in their versions or do not see the folder.
+        If the graph does not fit on the disk or a cell does not fit in the memory of a worker; if
+        the folder holds another graph; if workers have other versions or do not see the folder.
     RunError
-        If a stage fails; what is finished is kept.
+        If a stage fails; finished work is kept.
     """
     target = Path(folder)
     points = open_source(source, column)
     plan = make_plan(
         points, k, metric, kernel, symmetrise, backend, cells, reach, most_incoming, checked, seed
     )
-    there = finished_graph(target, plan)
-    if there is not None:
-        return there
+    finished = finished_graph(target, plan)
+    if finished is not None:
+        return finished
     workers = whole_number(workers, "workers", 1)
     target.mkdir(parents=True, exist_ok=True)
     free = available_memory()
@@ -162,7 +164,7 @@ def make_plan(
     checked: int,
     seed: int,
 ) -> Plan:
-    """Check the settings and fill in those that were left to us."""
+    """Check the settings and fill in the defaults."""
     k = check_k(k, source.n)
     if metric not in METRICS:
         raise UnknownNameError(
@@ -203,13 +205,13 @@ def finished_graph(folder: Path, plan: Plan) -> Manifest | None:
     if manifest.report.get("plan") == plan.digest:
         return manifest
     raise InputError(
-        f"{folder} holds a finished graph of other settings or of other files: give another "
+        f"{folder} holds a finished graph of other settings or of other files: use another "
         "folder, or remove it"
     )
 
 
 def build(run: Run, folder: Path, plan: Plan, backend: str | Backend) -> Manifest:
-    """Run all stages of a plan that was saved in the folder, and write the manifest."""
+    """Run all stages of the plan saved in the folder, and write the manifest."""
     run("sample", sample_block, sampled_blocks(plan))
     run("centres", make_centres, [0])
     run("blocks", sort_block, range(plan.blocks))

@@ -1,7 +1,7 @@
 """Centres of the cells: k-means on a sample, sizes evened out, near cells numbered together.
 
-A point belongs to the cell whose centre is nearest, so cells are Voronoi cells: what a search may
-leave out follows from their geometry (`poise.distributed.bisectors`).
+A point belongs to the cell with the nearest centre, so cells are Voronoi cells: their geometry
+shows which cells a search may skip (`poise.distributed.bisectors`).
 """
 
 from typing import Any
@@ -12,26 +12,26 @@ from scipy.sparse import csgraph
 
 from poise.graph.metrics import FloatArray, IntArray
 
-SAMPLE_PER_CELL = 256
-"""Points of the sample for each cell."""
+SAMPLE_POINTS_PER_CELL = 256
+"""Points in the sample per cell."""
 
-SAMPLE_LARGEST = 2**21
-"""Points of the sample at most."""
+SAMPLE_MAX_POINTS = 2**21
+"""Maximum number of points in the sample."""
 
-LARGE = 1.5
-"""Points of a cell, as a multiple of the mean, beyond which it is split in two."""
+LARGE_CELL_RATIO = 1.5
+"""A cell with more points than this multiple of the mean is split in two."""
 
-SMALLER = 2
-"""How many times as large a cell must be as the one that is given up for its second half."""
+SPLIT_RATIO = 2
+"""A split cell must be so many times as large as the cell that is dissolved for it."""
 
-ROUNDS = 12
-"""Times that cells are split and given up."""
+MAX_ROUNDS = 12
+"""Maximum number of rounds of splitting and dissolving cells."""
 
-JOINED = 8
-"""Other centres that each is joined to for the numbering."""
+JOINED_CENTRES = 8
+"""Each centre is joined to so many others for the numbering."""
 
-NUMBERS = 2**22
-"""Distances to centres that are held at a time."""
+BLOCK_NUMBERS = 2**22
+"""Number of distances to centres that are held at a time."""
 
 
 def cell_centres(sample: Any, cells: int, seed: int) -> FloatArray:
@@ -49,7 +49,7 @@ def cell_centres(sample: Any, cells: int, seed: int) -> FloatArray:
     """
     points = np.asarray(sample, dtype=np.float64)
     centres = _k_means(points, min(cells, points.shape[0]), seed)
-    for turn in range(ROUNDS):
+    for turn in range(MAX_ROUNDS):
         moved = _evened(points, centres, cells, seed + turn + 1)
         if moved is None:
             break
@@ -67,7 +67,7 @@ def home_cells(points: Any, centres: FloatArray) -> IntArray:
 
 
 def squared_distances(points: Any, centres: FloatArray) -> FloatArray:
-    """``|x - c|^2`` in float64, less what is the same for all centres of a point: ``|x|^2``."""
+    """``|x - c|^2 - |x|^2`` in float64: what differs between the centres of a point."""
     middle = centres.mean(axis=0)
     moved = centres - middle
     rows = np.asarray(points, dtype=np.float64) - middle
@@ -76,21 +76,21 @@ def squared_distances(points: Any, centres: FloatArray) -> FloatArray:
 
 
 def blocks_of(n: int, columns: int) -> list[slice]:
-    """Slices of n rows, so that a table of them with that many columns stays small."""
-    step = max(1, NUMBERS // max(1, columns))
+    """Slices of n rows, such that a table with so many columns stays small."""
+    step = max(1, BLOCK_NUMBERS // max(1, columns))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def in_order(centres: FloatArray) -> FloatArray:
     """The same centres, numbered so that neighbouring cells have close numbers.
 
-    Each is joined to the nearest others; they are numbered in breadth-first order from one at the
-    rim, component by component.
+    Each centre is joined to the nearest others. They are numbered in breadth-first order from a
+    centre at the rim, component by component.
     """
     n = centres.shape[0]
     if n < 3:
         return centres
-    near = min(JOINED, n - 1)
+    near = min(JOINED_CENTRES, n - 1)
     squares = np.einsum("cd,cd->c", centres, centres)
     distances = squares[:, None] + squares - 2.0 * centres @ centres.T
     np.fill_diagonal(distances, np.inf)
@@ -107,21 +107,21 @@ def in_order(centres: FloatArray) -> FloatArray:
 
 
 def _breadth_first(joined: sparse.csr_array, first: int) -> IntArray:
-    found = csgraph.breadth_first_order(joined, first, directed=False, return_predecessors=False)
-    return np.asarray(found, dtype=np.int64)
+    order = csgraph.breadth_first_order(joined, first, directed=False, return_predecessors=False)
+    return np.asarray(order, dtype=np.int64)
 
 
 def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:
-    """Centres by faiss; a point of the sample for each if there are hardly more points."""
+    """Centres by faiss; all points if there are no more points than centres."""
     import faiss
 
     if count >= points.shape[0]:
         return points.copy()
     middle = points.mean(axis=0)
-    scale = float(np.abs(points - middle).max()) or 1.0  # float32 is finest near 1
+    scale = float(np.abs(points - middle).max()) or 1.0  # float32 is most precise near 1
     means = faiss.Kmeans(
         points.shape[1], count, niter=12, seed=seed % 2**31, min_points_per_centroid=1,
-        max_points_per_centroid=SAMPLE_PER_CELL,
+        max_points_per_centroid=SAMPLE_POINTS_PER_CELL,
     )  # fmt: skip
     means.train(((points - middle) / scale).astype(np.float32))
     centres: FloatArray = np.asarray(means.centroids, dtype=np.float64) * scale + middle
@@ -129,9 +129,9 @@ def _k_means(points: FloatArray, count: int, seed: int) -> FloatArray:
 
 
 def _evened(points: FloatArray, centres: FloatArray, cells: int, seed: int) -> FloatArray | None:
-    """Large cells split in two, each in place of a small one; None if there is nothing to do.
+    """Split large cells, and dissolve a small cell for each; None if there is nothing to do.
 
-    While there are fewer cells than asked for, none is given up.
+    While there are fewer cells than required, none is dissolved.
     """
     home = home_cells(points, centres)
     sizes = np.bincount(home, minlength=centres.shape[0])
@@ -140,14 +140,14 @@ def _evened(points: FloatArray, centres: FloatArray, cells: int, seed: int) -> F
     halves: list[FloatArray] = []
     split: list[int] = []
     gone: list[int] = []
-    for large in largest[sizes[largest] > LARGE * points.shape[0] / cells]:
+    for large in largest[sizes[largest] > LARGE_CELL_RATIO * points.shape[0] / cells]:
         inside = points[home == large]
         two = _k_means(inside, 2, seed)
         if np.unique(home_cells(inside, two)).size == 1:  # points that coincide stay together
             continue
         if len(split) >= spare:
             small = smallest[len(gone)]
-            if sizes[small] * SMALLER > sizes[large]:
+            if sizes[small] * SPLIT_RATIO > sizes[large]:
                 break
             gone.append(int(small))
         split.append(int(large))

@@ -1,4 +1,4 @@
-"""Files written whole, and checked by size and SHA-256 when they are read again."""
+"""Write files whole, and check them by size and SHA-256 when they are read."""
 
 import hashlib
 from collections.abc import Callable
@@ -28,10 +28,10 @@ def sum_of(path: Path) -> FileSum:
 
 
 def write_array(path: Path, array: npt.NDArray[Any], *, durably: bool = True) -> FileSum:
-    """Write a .npy file, whole or not at all; `durably`: it is on the disk when this returns.
+    """Write a .npy file whole or not at all; `durably`: it is on disk when this returns.
 
-    Waiting for the disk takes longer than all else where many small files are written. What is
-    checked by its sum before it is used, and can be made again, need not wait.
+    With many small files, waiting for the disk takes most of the time. Files that are checked
+    before they are used, and can be created again, need not wait.
     """
     _write(path, lambda file: np.lib.format.write_array(file, array, allow_pickle=False), durably)
     return sum_of(path)
@@ -42,11 +42,11 @@ def write_bytes(path: Path, content: bytes, *, durably: bool = True) -> None:
     _write(path, lambda file: file.write(content), durably)
 
 
-def check_files(place: Path, files: dict[str, FileSum], name: str) -> None:
-    """Compare the files in the folder `place`, called `name` in messages, with their checksums."""
+def check_files(folder: Path, files: dict[str, FileSum], name: str) -> None:
+    """Compare the files in a folder, called `name` in messages, with their checksums."""
     remedy = "copy it again, or build the graph again"
     for file, expected in files.items():
-        path = place / file
+        path = folder / file
         try:
             size = path.stat().st_size
         except OSError as error:
@@ -68,4 +68,4 @@ def _write(path: Path, write: Callable[[BinaryIO], object], durably: bool) -> No
     try:
         write_whole(path, write, durably=durably)
     except OSError as error:
-        raise DataError(f"cannot write {path} ({error.strerror}): make room there") from None
+        raise DataError(f"cannot write {path} ({error.strerror}): free some space") from None

@@ -1,4 +1,4 @@
-"""The node of largest value over all ranks, ties broken as the policy "max" breaks them."""
+"""The node of largest value over all ranks; ties are broken as by the policy "max"."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,15 @@ from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition
 from poise.errors import InputError
 
-#: Random numbers drawn at a time.
-DRAWN = 1_000_000
+#: Number of random numbers drawn at a time.
+BLOCK_DRAWS = 1_000_000
 
 
 def choose(partition: Partition, values: Floats, candidates: Bools, seed: Sequence[int]) -> int:
-    """The item that `poise.active.policies.max` would choose, the same at every rank.
+    """The node that `poise.active.policies.max` would choose, the same at every rank.
 
-    Ties go to the largest component, then to chance: the generator of `seed` gives each of the
-    nodes that tie a number, in the order of their items.
+    Ties are broken by the largest component, then at random: the generator of `seed` draws a number
+    for each tied node, in the order of the nodes.
 
     Parameters
     ----------
@@ -35,22 +35,22 @@ def choose(partition: Partition, values: Floats, candidates: Bools, seed: Sequen
     n_tied = int(ranks.total(np.array([tied.size]))[0])
     if n_tied == 1:
         return int(ranks.largest(np.append(items, -1).max(keepdims=True))[0])
-    # Everybody draws the same numbers and looks up those of its own nodes.
-    place = _places(partition, items)
+    # Every rank draws the same numbers and picks those of its own nodes.
+    positions = _positions(partition, items)
     component = partition.components[tied]
     n_components = len(partition.component_sizes)
     first = int(ranks.least(component.min(initial=n_components, keepdims=True))[0])
     inside = component == first
-    chance = _drawn(np.random.default_rng(list(seed)), n_tied, place[inside])
+    chance = _drawn(np.random.default_rng(list(seed)), n_tied, positions[inside])
     least = float(ranks.least(chance.min(initial=np.inf, keepdims=True))[0])
     winners = items[inside][chance == least]
-    # Equal chances are as good as impossible; then the smallest item.
+    # Equal random numbers are practically impossible; then the smallest node.
     nobody = np.iinfo(np.int64).max
     return int(ranks.least(winners.min(initial=nobody, keepdims=True))[0])
 
 
-def _places(partition: Partition, items: Ints) -> Ints:
-    """How many of the nodes that tie have a smaller item; a bit per node is exchanged."""
+def _positions(partition: Partition, items: Ints) -> Ints:
+    """Number of smaller nodes among those that tie; one bit per node is exchanged."""
     n_words = -(-partition.n_nodes // 64)
     bits = np.zeros(n_words * 8, dtype=np.uint8)
     np.bitwise_or.at(bits, items // 8, (1 << (items % 8)).astype(np.uint8))
@@ -61,11 +61,11 @@ def _places(partition: Partition, items: Ints) -> Ints:
     return np.asarray(before[items // 8] + np.bitwise_count(lower))
 
 
-def _drawn(rng: np.random.Generator, count: int, places: Ints) -> Floats:
-    """The numbers at some places of the `count` that are drawn."""
-    found = np.empty(len(places))
-    for first in range(0, count, DRAWN):
-        numbers = rng.random(min(DRAWN, count - first))
-        here = np.flatnonzero((places >= first) & (places < first + DRAWN))
-        found[here] = numbers[places[here] - first]
-    return found
+def _drawn(rng: np.random.Generator, count: int, positions: Ints) -> Floats:
+    """The numbers at these positions among `count` drawn numbers."""
+    drawn = np.empty(len(positions))
+    for first in range(0, count, BLOCK_DRAWS):
+        numbers = rng.random(min(BLOCK_DRAWS, count - first))
+        among = np.flatnonzero((positions >= first) & (positions < first + BLOCK_DRAWS))
+        drawn[among] = numbers[positions[among] - first]
+    return drawn

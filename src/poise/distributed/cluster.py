@@ -1,4 +1,4 @@
-"""Dask workers: two or more processes of this machine, or a cluster that was started elsewhere."""
+"""Dask workers: several processes of this machine, or a cluster that is already running."""
 
 import platform
 import uuid
@@ -16,14 +16,14 @@ from poise.extras import needed
 
 @contextmanager
 def local_client(workers: int, memory: int | None = None) -> Iterator[Any]:
-    """A client of worker processes on this machine, which end with it.
+    """A client with worker processes on this machine, which end with it.
 
     Parameters
     ----------
     workers : int
         Processes, of one thread each.
     memory : int, optional
-        Bytes that each may use; by default, an equal share of the machine's.
+        Bytes that each may use; by default an equal share of the memory of this machine.
     """
     distributed = needed("distributed", "dask", "building a graph on several processes")
     with (
@@ -41,7 +41,7 @@ def local_client(workers: int, memory: int | None = None) -> Iterator[Any]:
 
 
 def versions() -> dict[str, str]:
-    """Versions that must agree for the same graph to come out wherever a cell is searched."""
+    """Versions that must agree, so that the graph does not depend on where a cell is searched."""
     import faiss
 
     return {
@@ -53,44 +53,44 @@ def versions() -> dict[str, str]:
 
 
 def check_workers(client: Any, folder: Path) -> int:
-    """Whether all workers have these versions and see this folder; how many there are.
+    """Check that all workers have these versions and see this folder; the number of workers.
 
     Raises
     ------
     InputError
-        Naming a worker that does not.
+        Names a worker that does not.
     """
-    here = versions()
+    own = versions()
     token = folder / f".seen-by-all-{uuid.uuid4().hex}"
     token.touch()
     try:
         seen = client.run(_look, token)
     except ModuleNotFoundError as error:
         raise InputError(
-            f"a worker lacks {error.name}: install the same poise[dask] on every machine"
+            f"a worker lacks {error.name}: install the same version of poise[dask] on every machine"
         ) from None
     finally:
         token.unlink()
     if not seen:
         raise InputError("the Dask cluster has no workers: start some, then run the command again")
-    for address, (there, visible) in seen.items():
-        names = [name for name in here if there[name] != here[name]]
-        different = [f"{name} {there[name]} and {here[name]}" for name in names]
+    for address, (theirs, visible) in seen.items():
+        names = [name for name in own if theirs[name] != own[name]]
+        different = [f"{name} {theirs[name]} and {own[name]}" for name in names]
         if different:
             raise InputError(
                 f"the worker {address} has other versions than this process "
-                f"({', '.join(different)}): install the same on every machine"
+                f"({', '.join(different)}): install the same versions on every machine"
             )
         if not visible:
             raise InputError(
-                f"the worker {address} does not see {folder}: give a folder on a file system that "
+                f"the worker {address} does not see {folder}: use a folder on a file system that "
                 "all machines share"
             )
     return len(seen)
 
 
 def worker_memory(client: Any) -> int | None:
-    """Bytes that the smallest worker may use; None if they know no limit."""
+    """The smallest memory limit of a worker in bytes; None if there is none."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     limits = [worker["memory_limit"] for worker in workers if worker.get("memory_limit")]
     return min(limits) if limits else None

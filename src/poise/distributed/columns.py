@@ -1,7 +1,7 @@
 """Poisson weights and the columns of PWLL on a graph whose rows lie at several ranks.
 
-The formulas are those of `poise.models.poisson_weights` and `poise.models.harmonic`; what is summed
-or compared over the graph is so over the ranks. Nodes are named by their items.
+The formulas are those of `poise.models.poisson_weights` and `poise.models.harmonic`; sums and
+comparisons over the graph are taken over the ranks.
 """
 
 from collections import OrderedDict
@@ -15,12 +15,12 @@ from poise.distributed.partition import Partition
 from poise.distributed.solve import RTOL, solve
 from poise.errors import ConvergenceError
 from poise.linalg.breakdown import TOO_WIDE
-from poise.linalg.solve import RTOL as RTOL_OF_ONE
+from poise.linalg.simultaneous import RTOL as RTOL_OF_ONE
 from poise.models.harmonic import Columns, Problem
 from poise.models.poisson_weights import ROUNDING, SHIFT
 
-#: Solutions kept: the open questions', the labels', the predicting model's.
-MOST = 3
+#: Solutions kept: of the open questions, of the labels, and of the predicting model.
+MAX_KEPT_SOLUTIONS = 3
 
 
 def poisson_weights(
@@ -87,7 +87,7 @@ def spread(
     wanted = [j for j in range(len(problem.sources)) if j not in implied[:1]]
     values = np.zeros_like(at_sources)
     if wanted:
-        with np.errstate(all="ignore"):  # what is not finite is refused in words
+        with np.errstate(all="ignore"):  # a clear error follows where values are not finite
             q = (W_gamma - partition.degrees * gamma) / gamma + tau / gamma**2
         q[~free] = 0.0
         if ranks.total(np.array([int(not np.isfinite(q).all())]))[0]:
@@ -108,9 +108,9 @@ def spread(
 
 
 def decay_unit(partition: Partition, gamma: Floats, W_gamma: Floats, known: Bools) -> float:
-    """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached: what tau competes with."""
-    found = median(partition.ranks, (gamma * W_gamma)[known])
-    return 1.0 if found is None else found
+    """Median of ``gamma_i (W gamma)_i`` over the reached nodes: the scale of tau."""
+    middle = median(partition.ranks, (gamma * W_gamma)[known])
+    return 1.0 if middle is None else middle
 
 
 def by_first_node(sources: Sequence[Sequence[int]]) -> list[int]:
@@ -120,7 +120,7 @@ def by_first_node(sources: Sequence[Sequence[int]]) -> list[int]:
 
 
 class Solved:
-    """The newest solutions, computed when they are asked for; every rank asks for the same."""
+    """Computes solutions on demand and keeps the newest; every rank asks for the same ones."""
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
@@ -135,7 +135,7 @@ class Solved:
             laplace = problem.shift is None
             g = None if laplace else self._potential(problem)
             gamma = np.ones(n) if g is None else self._shifted(problem, g)
-            while len(self._kept) >= MOST:
+            while len(self._kept) >= MAX_KEPT_SOLUTIONS:
                 self._kept.popitem(last=False)
             values = spread(self.partition, problem, gamma, rtol=needed_rtol(problem))
             self._kept[problem] = Columns(values, gamma, g)
@@ -143,7 +143,7 @@ class Solved:
         return self._kept[problem]
 
     def weights(self, problem: Problem) -> Floats:
-        """Poisson weights alone, from a solution for the same nodes if there is one."""
+        """Poisson weights alone, from a solution for the same nodes if one is kept."""
         return self._shifted(problem, self._potential(problem))
 
     def _shifted(self, problem: Problem, g: Floats) -> Floats:

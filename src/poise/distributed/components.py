@@ -17,9 +17,9 @@ def distributed_components(
 ) -> tuple[Ints, Ints]:
     """Component of each row of this rank, and the sizes of all components.
 
-    Component 0 is the largest, and equal sizes are ordered by their smallest item, as in
-    `poise.graph`. Each rank finds the components of its own rows; those that share an edge are
-    joined.
+    Component 0 is the largest, and equal sizes are ordered by their smallest node, as in
+    `poise.graph`. Each rank computes the components of its own rows; components with a common edge
+    are then joined.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ def distributed_components(
         (np.ones(int(before[-1]), dtype=np.int8), columns[own] - first, before[rows.indptr]),
         shape=(n_rows, n_rows),
     )
-    count, found = csgraph.connected_components(inside, directed=False)
+    count, labels_here = csgraph.connected_components(inside, directed=False)
     offset = int(ranks.each(np.array([count]))[: ranks.rank].sum())
-    labels = found.astype(np.int64) + offset
+    labels = labels_here.astype(np.int64) + offset
     across = np.repeat(labels, np.diff(rows.indptr))[~own]
-    there = _values_at(ranks, n_nodes, labels.astype(np.float64), others).astype(np.int64)
+    labels_there = _values_at(ranks, n_nodes, labels.astype(np.float64), others).astype(np.int64)
     pairs = np.unique(
-        np.stack([across, there[np.searchsorted(others, columns[~own])]], axis=1), axis=0
+        np.stack([across, labels_there[np.searchsorted(others, columns[~own])]], axis=1), axis=0
     )
     n_labels = int(ranks.total(np.array([count]))[0])
     joined = ranks.joined(pairs)
@@ -53,13 +53,13 @@ def distributed_components(
     smallest = np.full(n_components, np.iinfo(np.int64).max)
     np.minimum.at(smallest, component, rows.nodes)
     order = np.lexsort((ranks.least(smallest), -sizes))
-    place = np.empty(n_components, dtype=np.int64)
-    place[order] = np.arange(n_components)
-    return place[component], sizes[order].astype(np.int64)
+    new_number = np.empty(n_components, dtype=np.int64)
+    new_number[order] = np.arange(n_components)
+    return new_number[component], sizes[order].astype(np.int64)
 
 
 def _values_at(ranks: Ranks, n_nodes: int, own: Floats, wanted: npt.NDArray[Any]) -> Floats:
-    """Values of rows at other ranks; `own` are the values of the rows of this one."""
+    """Values of rows at other ranks; `own` are the values of the rows of this rank."""
     PETSc = petsc()
     source = PETSc.Vec().createMPI((own.size, n_nodes), comm=ranks.comm)
     source.getArray()[:] = own

@@ -1,4 +1,4 @@
-"""What a graph will need, before it is begun: space on disk, memory of each worker."""
+"""Disk space and memory per worker that a graph needs, estimated before the build."""
 
 import shutil
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from poise.distributed.plan import Plan
 from poise.errors import InputError
 
 PROCESS_BYTES = 250 * 2**20
-"""A worker with its libraries, before it holds any points (measured: 210 MB)."""
+"""Memory of a worker with its libraries, without points (measured: 210 MB)."""
 
-UNEVEN = 2.0
-"""Points of the largest cell, as a multiple of the mean, that the estimate allows for."""
+LARGEST_CELL_RATIO = 2.0
+"""Assumed size of the largest cell, as a multiple of the mean."""
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Needs:
     Parameters
     ----------
     work : int
-        Disk, until the graph is finished: the most, if every point is searched for in all cells
-        that it may be.
+        Disk until the graph is finished: an upper bound, reached if every point visits the maximum
+        number of cells.
     graph : int
-        Disk, for the finished graph: the most, if no two points list each other.
+        Disk for the finished graph: an upper bound, reached if no two points list each other.
     memory : int
-        Of each worker.
+        Memory of each worker.
     """
 
     work: int
@@ -43,7 +43,7 @@ class Needs:
 
 
 def estimate(plan: Plan) -> Needs:
-    """What a plan needs at most, by the sizes of its files and arrays.
+    """Upper bounds of what a plan needs, from the sizes of its files and arrays.
 
     With n points of d numbers of b bytes, k neighbours and searches in r cells, the files take
     ``2 n d b`` (points, by block and by cell) ``+ 12 n k r + 12 n r`` (lists and visits)
@@ -53,7 +53,7 @@ def estimate(plan: Plan) -> Needs:
     width = plan.source.dimensions * (8 if plan.source.dtype == "float64" else 4)
     work = 2 * n * width + 12 * n * (k + 1) * plan.reach + 20 * n * k + 64 * n
     graph = 16 * (2 * n * k + n)
-    cell = min(n, int(UNEVEN * n / plan.cells) + 1)
+    cell = min(n, int(LARGEST_CELL_RATIO * n / plan.cells) + 1)
     # A cell: its points twice, once more in single precision for faiss; then lists and their merge.
     search = cell * (2 * width + 8 * plan.source.dimensions) + cell * (24 * k + 64)
     merge = cell * plan.reach * k * 72
@@ -63,22 +63,22 @@ def estimate(plan: Plan) -> Needs:
 
 
 def check_room(plan: Plan, needs: Needs, folder: Path, memory: int | None) -> None:
-    """Refuse what cannot fit, with the numbers.
+    """Refuse a plan that does not fit, and say by how much.
 
     Parameters
     ----------
     folder : Path
-        Where the graph goes; what an earlier run left there counts as room.
+        Folder of the graph; files left there by an earlier run count as free space.
     memory : int, optional
         Bytes that each worker may use.
     """
     free = shutil.disk_usage(folder).free
-    there = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if needs.disk > free + there:
+    left = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if needs.disk > free + left:
         raise InputError(
             f"the graph of {plan.n:,} points needs up to {size(needs.disk)} of disk "
             f"({size(needs.work)} until it is finished, {size(needs.graph)} then) and "
-            f"{size(free + there)} are free in {folder}: give a folder with more room, or a "
+            f"{size(free + left)} are free in {folder}: use a folder with more space, or a "
             "smaller k or reach"
         )
     # A worker is stopped at 95% of its limit and pauses at 80%.
@@ -91,7 +91,7 @@ def check_room(plan: Plan, needs: Needs, folder: Path, memory: int | None) -> No
 
 
 def size(count: int) -> str:
-    """Bytes in words: 1.5 GB."""
+    """A number of bytes as text, for example "1.5 GB"."""
     for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB")):
         if count >= unit:
             return f"{count / unit:.3g} {name}"

@@ -12,7 +12,7 @@ from poise.graph.metrics import IntArray
 
 
 def join_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """Pairs of parts, numbered through the whole graph, that edges from this cell join.
+    """Pairs of parts that edges from this cell join; parts are numbered through the whole graph.
 
     A part is a connected component of the rows of one cell.
     """
@@ -20,20 +20,20 @@ def join_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
     parts = read_table(folder, "parts")  # the number of the first part of each cell
     begin, stop = int(first[number]), int(first[number + 1])
     shard = int(np.count_nonzero(np.diff(first[: number + 1])))
-    place = folder / f"part-{shard:05d}"
-    indptr = np.load(place / "indptr.npy", mmap_mode="r")
-    columns = np.asarray(np.load(place / "indices.npy", mmap_mode="r"))
+    shard_folder = folder / f"part-{shard:05d}"
+    indptr = np.load(shard_folder / "indptr.npy", mmap_mode="r")
+    columns = np.asarray(np.load(shard_folder / "indices.npy", mmap_mode="r"))
     sources = np.repeat(np.arange(stop - begin), np.diff(indptr))
     outside = columns >= stop  # every edge is in the shards of both of its ends
     sources, columns = sources[outside], columns[outside]
-    here = parts[number] + load("rows", folder, number, "component")[sources]
+    parts_here = parts[number] + load("rows", folder, number, "component")[sources]
     cells = np.searchsorted(first, columns, side="right") - 1
-    there = np.empty(columns.size, dtype=np.int64)
+    parts_there = np.empty(columns.size, dtype=np.int64)
     for cell in np.unique(cells):
         chosen = cells == cell
         theirs = load("rows", folder, int(cell), "component")
-        there[chosen] = parts[cell] + theirs[columns[chosen] - first[cell]]
-    pairs = np.unique(np.stack([here, there], axis=1), axis=0)
+        parts_there[chosen] = parts[cell] + theirs[columns[chosen] - first[cell]]
+    pairs = np.unique(np.stack([parts_here, parts_there], axis=1), axis=0)
     sizes = np.bincount(load("rows", folder, number, "component"))
     return {"pairs": pairs.astype(np.int64), "sizes": sizes.astype(np.int64)}, {}
 
@@ -53,5 +53,5 @@ def component_sizes(sizes: IntArray, pairs: IntArray) -> IntArray:
         shape=(sizes.size, sizes.size),
     )
     _, component = csgraph.connected_components(joined, directed=False)
-    found = np.bincount(component, weights=sizes).astype(np.int64)
-    return np.sort(found)[::-1]
+    totals = np.bincount(component, weights=sizes).astype(np.int64)
+    return np.sort(totals)[::-1]

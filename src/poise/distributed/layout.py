@@ -1,4 +1,4 @@
-"""Small tables of the whole graph, made between two stages and read by every task.
+"""Small tables of the whole graph, written between two stages and read by every task.
 
 Rows of the graph are numbered by cell and, within a cell, in the order of the items.
 """
@@ -19,18 +19,18 @@ from poise.graph.metrics import FloatArray, IntArray
 class Segment:
     """What one cell has for another: entries begin to end - 1 of its files.
 
-    `place` is where they lie among all entries for that other cell, taken in the order of cells.
+    `position` is their first position among all entries for the other cell, in the order of cells.
     """
 
     source: int
     target: int
     begin: int
     end: int
-    place: int
+    position: int
 
 
 def read_table(folder: Path, name: str) -> IntArray:
-    """A table that `write_table` wrote, memory-mapped."""
+    """A table written by `write_table`, memory-mapped."""
     path = work_folder(folder) / f"{name}.npy"
     try:
         table: IntArray = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -50,32 +50,32 @@ def read_centres(folder: Path) -> FloatArray:
 
 
 def write_counts(folder: Path, blocks: int) -> IntArray:
-    """How many points of each block belong to each cell: (blocks, cells)."""
+    """(blocks, cells) number of points of each block in each cell."""
     counts = np.stack([load("blocks", folder, block, "counts") for block in range(blocks)])
     write_table(folder, "counts", counts)
     return counts
 
 
 def first_rows(counts: IntArray) -> IntArray:
-    """The first row of each cell, and at the end the number of rows: shape (cells + 1,)."""
+    """(cells + 1,) first row of each cell, and the number of rows at the end."""
     return np.concatenate([[0], np.cumsum(counts.sum(axis=0))]).astype(np.int64)
 
 
 def write_segments(folder: Path, name: str, stage: str, cells: IntArray) -> IntArray:
-    """Collect which cells have something for which, from the starts that each cell wrote.
+    """Collect which cells have entries for which others, from the starts that each cell wrote.
 
     Returns
     -------
     ndarray of int64, shape (segments, 5)
         The fields of `Segment`, by target and then by source.
     """
-    found = []
+    segments = []
     for cell in cells:
         starts = np.asarray(load(stage, folder, int(cell), "starts"))
         targets = np.flatnonzero(np.diff(starts))
         source = np.full(targets.size, cell)
-        found.append(np.stack([source, targets, starts[targets], starts[targets + 1]], axis=1))
-    table = np.concatenate(found).astype(np.int64)
+        segments.append(np.stack([source, targets, starts[targets], starts[targets + 1]], axis=1))
+    table = np.concatenate(segments).astype(np.int64)
     table = table[np.lexsort((table[:, 0], table[:, 1]))]
     sizes = table[:, 3] - table[:, 2]
     before = np.cumsum(sizes) - sizes

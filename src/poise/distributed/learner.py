@@ -1,4 +1,4 @@
-"""The learner in front of the person, at rank 0; the other ranks follow what it does.
+"""The learner at rank 0, which the user calls; the other ranks follow it.
 
 Each call is sent to all ranks, and every rank does the same with its own rows.
 """
@@ -19,7 +19,7 @@ from poise.active.new_points import class_table
 from poise.active.state import Event
 from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition, load
-from poise.distributed.ranks import TIMEOUT, RankError, RankLostError, Ranks
+from poise.distributed.ranks import TIMEOUT_SECONDS, RankError, RankLostError, Ranks
 from poise.distributed.replica import Replica
 from poise.errors import LabelError, PoiseError
 from poise.models.labels import Label
@@ -31,35 +31,35 @@ END = b""
 class DistributedLearner:
     """`poise.Learner` for a graph at several ranks, with the methods of the same names.
 
-    It lives at rank 0, see `run`. Answers are remembered here at once, as in `poise.Learner`: what
-    a file should keep is for the caller, or for `to_json`. Arrays over all nodes are gathered in
-    the order of the items; at sizes where they are too large for one machine, `save_predictions`
-    writes them rank by rank.
+    It runs at rank 0, see `run`. It keeps answers in memory, as `poise.Learner` does: the caller
+    writes them to a file, for example with `to_json`. Arrays over all nodes are gathered in the
+    order of the nodes; if they are too large for one machine, `save_predictions` writes them rank
+    by rank.
     """
 
     def __init__(self, replica: Replica) -> None:
         self._replica = replica
         self.partition = replica.partition
         self._ranks = replica.partition.ranks
-        #: Held while the ranks work; the thread that keeps them awake takes it too.
+        #: Held while the ranks work; the thread that sends signs of life takes it too.
         self._working = threading.RLock()
         self._ended = threading.Event()
-        # A person may think for hours, and the others must know that rank 0 is alive.
+        # A person may think for hours, and the other ranks must know that rank 0 is alive.
         self._ticks = threading.Thread(target=self._tick, name="poise-ticks", daemon=True)
         self._ticks.start()
 
-    # What a person does ---------------------------------------------------------------------
+    # What the user does ---------------------------------------------------------------------
 
     def start(self, labels: Mapping[Any, Any], classes: Iterable[Any] = ()) -> None:
-        """Begin anew, with other labels known at the start."""
+        """Start again with other initial labels."""
         self._together("start", dict(labels), tuple(classes))
 
     def ask(self, k: int = 1) -> Ints:
-        """The next `k` items to label, now pending; fewer if fewer are left."""
+        """The next `k` nodes to label, now pending; fewer if fewer are left."""
         return np.array(self._together("ask", k), dtype=np.int64)
 
     def tell(self, nodes: Any, labels: Any) -> None:
-        """Answer: ``tell(i, "cat")`` or ``tell([i, j], ["cat", "dog"])``; asked or not."""
+        """Add answers: ``tell(i, "cat")`` or ``tell([i, j], ["cat", "dog"])``; asked for or not."""
         self._together("session.tell", nodes, labels)
 
     def relabel(self, nodes: Any, labels: Any) -> None:
@@ -67,7 +67,7 @@ class DistributedLearner:
         self._together("session.relabel", nodes, labels)
 
     def skip(self, nodes: Any) -> None:
-        """Postpone nodes: asked again after 20 more answers, or when nothing else is left."""
+        """Postpone nodes until 20 more answers are given or nothing else is left."""
         self._together("session.set_aside", "skip", nodes)
 
     def exclude(self, nodes: Any) -> None:
@@ -75,16 +75,16 @@ class DistributedLearner:
         self._together("session.set_aside", "exclude", nodes)
 
     def release(self, nodes: Any) -> None:
-        """Give pending, skipped or excluded nodes back to the pool."""
+        """Return pending, skipped or excluded nodes to the pool."""
         self._together("session.set_aside", "release", nodes)
 
     def undo(self) -> Event:
-        """Take back the last tell, relabel, skip, exclude or release, and say which it was."""
+        """Undo the last tell, relabel, skip, exclude or release, and return that event."""
         event: Event = self._together("session.undo")
         return event
 
     def prepare(self) -> None:
-        """Solve now what the next `ask` needs."""
+        """Compute now what the next `ask` needs."""
         self._together("prepare")
 
     # What is known --------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class DistributedLearner:
 
     @property
     def n_answers(self) -> int:
-        """Answers so far, labels given at the start not counted."""
+        """Number of answers so far, without the initial labels."""
         return self._replica.session.state.n_answers
 
     @property
@@ -123,12 +123,12 @@ class DistributedLearner:
 
     @property
     def values(self) -> Floats:
-        """(n,) what the acquisition says of every node now: NaN where none is asked."""
+        """(n,) current acquisition values; NaN for nodes that are not asked."""
         return np.asarray(self._gathered("values"))
 
     @property
     def reached(self) -> Bools:
-        """(n,) mask of the nodes that some label speaks about."""
+        """(n,) mask of the nodes whose component holds a label."""
         return np.asarray(self._gathered("reached"))
 
     @property
@@ -139,12 +139,12 @@ class DistributedLearner:
         return np.asarray(class_table(self.classes)[self._gathered("codes")])
 
     def save_predictions(self, folder: str | os.PathLike[str]) -> None:
-        """Write (rows, 2) arrays of items and places in `classes`, ``codes-RANK.npy`` each."""
+        """Write (rows, 2) arrays of nodes and their positions in `classes`, ``codes-RANK.npy``."""
         Path(folder).mkdir(parents=True, exist_ok=True)
         self._together("save_codes", os.fspath(folder))
 
     def share_right(self, path: str | os.PathLike[str]) -> float:
-        """Share of the unlabelled nodes whose prediction is that in a .npy file, -1 not counted.
+        """Share of the unlabelled nodes predicted as in a .npy file, without those that are -1.
 
         Every rank reads the file.
         """
@@ -156,18 +156,18 @@ class DistributedLearner:
         return self._replica.to_json()
 
     def remember_where(self, answers: str) -> None:
-        """Where answers are kept, for the messages of ranks that die."""
+        """Set where the answers are kept, for the messages of ranks that die."""
         self._together("safe", answers)
 
     def close(self) -> None:
-        """Let the other ranks end."""
+        """End the other ranks."""
         if not self._ended.is_set():
             self._ended.set()
             with self._working:
                 self._ranks.from_first(END)
 
     def forget(self) -> None:
-        """End without a word to the others."""
+        """End without notice to the other ranks."""
         self._ended.set()
 
     def __repr__(self) -> str:
@@ -178,14 +178,14 @@ class DistributedLearner:
             f"{len(state.pending)} pending, {self._replica.acquisition!r})"
         )
 
-    # How it reaches the others ----------------------------------------------------------------
+    # How it reaches the other ranks -----------------------------------------------------------
 
     def _together(self, name: str, *arguments: Any) -> Any:
         with self._working:
             self._ranks.from_first(pickle.dumps((name, arguments)))
-            found = obey(self._replica, name, arguments)
+            result = obey(self._replica, name, arguments)
             self._ranks.watchdog.doing("waiting for the person")
-            return found
+            return result
 
     def _gathered(self, what: str) -> Any:
         return self._together("gather", what)
@@ -198,31 +198,31 @@ class DistributedLearner:
                     return
                 try:
                     self._together("tick")
-                except BaseException as error:  # nobody else hears of it
+                except BaseException as error:  # no other thread would notice it
                     give_up(self._ranks, error)
 
 
 def obey(replica: Replica, name: str, arguments: tuple[Any, ...]) -> Any:
-    """Do at this rank what rank 0 does; errors that a person can make are the same everywhere."""
-    ranks, found, error = replica.partition.ranks, None, None
+    """Do at this rank what rank 0 does; mistakes of the user raise the same error at all ranks."""
+    ranks, result, error = replica.partition.ranks, None, None
     if name == "tick":
         ranks.watchdog.beat()
         return None
     try:
         if name in OVER_ROWS:
-            found = OVER_ROWS[name](replica, *arguments)
+            result = OVER_ROWS[name](replica, *arguments)
         elif name.startswith("session."):
-            found = getattr(replica.session, name.removeprefix("session."))(*arguments)
+            result = getattr(replica.session, name.removeprefix("session."))(*arguments)
         else:
-            found = getattr(replica, name)(*arguments)
+            result = getattr(replica, name)(*arguments)
     except PoiseError as raised:
         error = raised
     ranks.agree(error)
-    return found
+    return result
 
 
 def follow(replica: Replica) -> None:
-    """What the ranks other than 0 do until it ends."""
+    """Follow rank 0 until it ends."""
     ranks = replica.partition.ranks
     while True:
         ranks.watchdog.doing("waiting for rank 0")
@@ -235,14 +235,14 @@ def follow(replica: Replica) -> None:
         except RankError:
             raise
         except PoiseError:
-            pass  # rank 0 says it
+            pass  # rank 0 reports it
 
 
 def run(
     main: Callable[[DistributedLearner], T],
     folder: str | os.PathLike[str],
     *,
-    timeout: float = TIMEOUT,
+    timeout: float = TIMEOUT_SECONDS,
     resume: str | None = None,
     **settings: Any,
 ) -> T | None:
@@ -251,14 +251,14 @@ def run(
     Parameters
     ----------
     folder : of the partitioned graph
-    timeout : seconds without an answer of the others after which a rank gives up
-    resume : what `to_json` gave, to go on from there; at rank 0
+    timeout : seconds without an answer from the others after which a rank gives up
+    resume : text from `to_json` to continue from; at rank 0
     settings : of `Replica`, the same at every rank; labels are read at rank 0
 
     Returns
     -------
-    What `main` returned at rank 0; None at the others. After an error that is not everybody's, the
-    rank says it and all are ended at once.
+    What `main` returned at rank 0; None at the others. After an error at one rank alone, that rank
+    reports it and all ranks are ended at once.
     """
     ranks = Ranks(timeout=timeout)
     try:
@@ -271,7 +271,7 @@ def run(
         try:
             return main(learner)
         except RankLostError:
-            learner.forget()  # nobody is there who could be told
+            learner.forget()  # no rank is left to tell
             raise
         finally:
             learner.close()
@@ -283,21 +283,21 @@ def run(
 
 
 def _replica(partition: Partition, settings: dict[str, Any], resume: str | None) -> Replica:
-    """The same session at every rank: that of rank 0 counts."""
+    """The same session at every rank: that of rank 0."""
     ranks = partition.ranks
     sent = pickle.dumps((settings, resume)) if not ranks.rank else None
     settings, resume = pickle.loads(ranks.from_first(sent))
     if resume is None:
         return Replica(partition, **settings)
-    graph: Any = partition  # has what is read of a graph: its fingerprint and its size
-    found, session = saved.load(graph, resume, {})
-    replica = Replica(partition, **found | settings)
+    graph: Any = partition  # has the fingerprint and the size, all that is read
+    saved_settings, session = saved.load(graph, resume, {})
+    replica = Replica(partition, **saved_settings | settings)
     replica.session = session
     return replica
 
 
 def give_up(ranks: Ranks, error: BaseException) -> None:
-    """Say what is wrong; end the other ranks unless the same error ends them too."""
+    """Report an error; end the other ranks unless the same error ends them too."""
     if ranks.size == 1 or (isinstance(error, PoiseError) and not isinstance(error, RankLostError)):
         return
     sys.stderr.write(f"{type(error).__name__}: {ranks.name}: {error}\n")
@@ -310,16 +310,16 @@ def give_up(ranks: Ranks, error: BaseException) -> None:
 def _gather(replica: Replica, what: str) -> Any:
     partition = replica.partition
     if what in ("scores", "norms"):
-        found: Any = replica.scores()
+        values: Any = replica.scores()
         if what == "norms":
-            found = np.sqrt(np.einsum("ij,ij->i", found, found))
+            values = np.sqrt(np.einsum("ij,ij->i", values, values))
     elif what == "values":
-        found = replica.values()
+        values = replica.values()
     elif what == "reached":
-        found = partition.reached(list(replica.session.state.labels))
+        values = partition.reached(list(replica.session.state.labels))
     else:
-        found = replica.result().codes
-    return partition.in_order(found)
+        values = replica.result().codes
+    return partition.in_order(values)
 
 
 def _save_codes(replica: Replica, folder: str) -> None:

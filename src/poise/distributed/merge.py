@@ -1,4 +1,4 @@
-"""Lists of the same point from several cells, merged, and sorted by where they lead."""
+"""Merge the lists of a point from several cells, and sort its edges by target cell."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from poise.graph.metrics import FloatArray, IntArray
 
 
 def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """The final lists of a cell's points as directed edges, by the cell that they lead to.
+    """The final lists of a cell's points as directed edges, by target cell.
 
     Its files: for each edge its source (counted within the cell), its target (a row of the graph)
     and its distance; where the edges to each cell begin; for each point the distances of its first
@@ -22,9 +22,9 @@ def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
     rows, items, distances = _candidates(folder, number, first)
     rows, distances = nearest_of(rows, items, distances, plan.k)
     n = rows.shape[0]
-    found = rows >= 0
-    sources = np.repeat(np.arange(n, dtype=np.int32), found.sum(axis=1))
-    targets, lengths = rows[found], distances[found]
+    listed = rows >= 0
+    sources = np.repeat(np.arange(n, dtype=np.int32), listed.sum(axis=1))
+    targets, lengths = rows[listed], distances[listed]
     cells = np.searchsorted(first, targets, side="right") - 1
     order = np.argsort(cells, kind="stable")
     counts = np.bincount(cells, minlength=first.size - 1)
@@ -35,7 +35,7 @@ def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
         "starts": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         "nearest": distances[:, 0].copy(),
         "kth": distances[:, -1].copy(),
-    }, {"short": int((~found).any(axis=1).sum()), "coinciding": int((distances[:, -1] == 0).sum())}
+    }, {"short": int((~listed).any(axis=1).sum()), "coinciding": int((distances[:, -1] == 0).sum())}
 
 
 def nearest_of(
@@ -46,22 +46,22 @@ def nearest_of(
     Parameters
     ----------
     rows, items, distances : ndarray, shape (n, c)
-        Candidates; -1 stands for none, at infinite distance. None comes twice, as each cell has
-        points of its own.
+        Candidates; -1 stands for none, at infinite distance. No candidate occurs twice, since each
+        point is in one cell.
     """
     order = np.lexsort((items, distances), axis=1)[:, :k]
     return np.take_along_axis(rows, order, axis=1), np.take_along_axis(distances, order, axis=1)
 
 
 def _candidates(folder: Path, cell: int, first: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """All lists of a cell's points: one of k from home, and one of k for each visit."""
+    """All lists of a cell's points: one of k from its own cell, and one of k per visit."""
     lists = [(cell, np.arange(first[cell + 1] - first[cell]), slice(None), "home")]
     for segment in segments_from(folder, "visits", cell):
         visitors = np.asarray(load("home", folder, cell, "visitors")[segment.begin : segment.end])
-        theirs = slice(segment.place, segment.place + visitors.size)
-        lists.append((segment.target, visitors, theirs, "visits"))
+        rows_there = slice(segment.position, segment.position + visitors.size)
+        lists.append((segment.target, visitors, rows_there, "visits"))
     n, k = lists[0][1].size, load("home", folder, cell, "indices").shape[1]
-    turn = np.zeros(n, dtype=np.int64)  # how many lists of each point were taken
+    turn = np.zeros(n, dtype=np.int64)  # number of lists of each point copied so far
     visits = np.zeros(n, dtype=np.int64)
     for _, points, _, _ in lists:
         visits[points] += 1

@@ -1,4 +1,4 @@
-"""The rows of the graph that one rank holds, ready to be solved on."""
+"""The rows of the graph that one rank holds, ready for solves."""
 
 import os
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from poise.errors import GraphError, RunError
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """What one rank knows of the graph; every array is about its own rows.
+    """The share of one rank in the graph; every array is for its own rows.
 
     Attributes
     ----------
     ranks : Ranks
     manifest : of the whole graph
-    first : row of the whole graph at which this rank's begin
-    nodes : (rows,) item that each row stands for
+    first : row of the whole graph at which the rows of this rank begin
+    nodes : (rows,) node of each row
     degrees : (rows,) ``d = W 1``
     components : (rows,) component of each row, 0 the largest
     component_sizes : of all components
     product : ``W x``
     n_fetched : entries of other ranks that a product fetches for each column
-    need : memory that was estimated
+    need : estimated memory
     """
 
     ranks: Ranks
@@ -64,14 +64,14 @@ class Partition:
         return np.argsort(self.nodes, kind="stable")
 
     def rows_of(self, items: npt.ArrayLike) -> tuple[Ints, Ints]:
-        """Which of some items lie at this rank: their places in the list, and their rows here."""
+        """Which of these nodes are at this rank: their positions in the list, and their rows."""
         wanted = np.asarray(items, dtype=np.int64)
         if not self.n_rows or not wanted.size:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        place = np.searchsorted(self.nodes, wanted, sorter=self._by_item)
-        row = self._by_item[np.minimum(place, self.n_rows - 1)]
-        here = np.flatnonzero(self.nodes[row] == wanted)
-        return here, row[here]
+        position = np.searchsorted(self.nodes, wanted, sorter=self._by_item)
+        row = self._by_item[np.minimum(position, self.n_rows - 1)]
+        listed = np.flatnonzero(self.nodes[row] == wanted)
+        return listed, row[listed]
 
     def component_sums(self, values: Floats) -> Floats:
         """Sums of (rows,) values over each component of the whole graph."""
@@ -79,33 +79,33 @@ class Partition:
         return self.ranks.total(np.bincount(self.components, weights=values, minlength=n))
 
     def reached(self, items: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """(rows,) mask of the rows whose component holds one of `items`."""
+        """(rows,) mask of the rows whose component holds one of the nodes `items`."""
         holds = np.zeros(len(self.component_sizes), dtype=np.int64)
         _, rows = self.rows_of(items)
         holds[self.components[rows]] = 1
         return np.asarray(self.ranks.total(holds)[self.components] > 0)
 
     def in_order(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic] | None:
-        """Values of all rows, in the order of the items, at rank 0; None at the others."""
+        """Values of all rows, in the order of the nodes, at rank 0; None at the others."""
         items = self.ranks.at_first(self.nodes)
-        found = self.ranks.at_first(values)
-        if items is None or found is None:
+        gathered = self.ranks.at_first(values)
+        if items is None or gathered is None:
             return None
-        ordered = np.empty_like(found)
-        ordered[items] = found
+        ordered = np.empty_like(gathered)
+        ordered[items] = gathered
         return ordered
 
 
 def load(ranks: Ranks, folder: str | os.PathLike[str], *, n_classes: int = 10) -> Partition:
-    """Read this rank's share of a partitioned graph; every rank calls it.
+    """Read the share of this rank in a partitioned graph; every rank calls it.
 
-    Rows are shared out evenly, in order.
+    Each rank gets an equal number of rows, in order.
 
     Raises
     ------
     GraphError, RankError
-        Where a shard is missing, truncated or of another graph, where the ranks do not read the
-        same graph, or where the memory does not suffice.
+        If a shard is missing, truncated or of another graph, if the ranks read different graphs, or
+        if there is not enough memory.
     """
     ranks.watchdog.doing("reading the graph")
     ranks.check_versions()
@@ -141,7 +141,7 @@ def load(ranks: Ranks, folder: str | os.PathLike[str], *, n_classes: int = 10) -
 
 
 def _checked(rows: Rows, manifest: Manifest) -> Rows:
-    """Refuse rows that no graph has."""
+    """Refuse rows that no graph can have."""
     for name, numbers in (("indices", rows.indices), ("nodes", rows.nodes)):
         if numbers.size and (numbers.min() < 0 or numbers.max() >= manifest.n_nodes):
             raise GraphError(

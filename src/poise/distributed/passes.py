@@ -1,14 +1,14 @@
-"""The passes of conjugate gradients over a rank's own rows, compiled; PETSc does the product.
+"""Compiled passes of conjugate gradients over the rows of a rank; PETSc computes the product.
 
-Columns are rows here, (J, n) arrays: each is contiguous, as PETSc keeps them. A sum is taken over
-blocks of rows, each in order, so that it comes out the same every time and rounds little.
+Columns are rows here, (J, n) arrays: each is contiguous, as in PETSc. Sums are taken over blocks of
+rows, each in order, so that they are the same every time and have small rounding errors.
 """
 
 import numba
 import numpy as np
 
-#: Rows whose sum is taken on its own.
-BLOCK = 2048
+#: Rows per partial sum.
+BLOCK_ROWS = 2048
 
 
 def _compiled(function):  # type: ignore[no-untyped-def]
@@ -25,9 +25,9 @@ def finish_product(diagonal, inverse, which, P, Q):  # type: ignore[no-untyped-d
     sums = np.zeros(n_columns)
     for j in range(n_columns):
         k = which[j]
-        for begin in range(0, n, BLOCK):
+        for begin in range(0, n, BLOCK_ROWS):
             total = 0.0
-            for i in range(begin, min(begin + BLOCK, n)):
+            for i in range(begin, min(begin + BLOCK_ROWS, n)):
                 q = diagonal[k, i] * P[j, i] - Q[j, i] if inverse[k, i] > 0 else 0.0
                 Q[j, i] = q
                 total += P[j, i] * q
@@ -42,9 +42,9 @@ def advance(inverse, which, alpha, P, Q, X, R):  # type: ignore[no-untyped-def]
     sums = np.zeros((2, n_columns))
     for j in range(n_columns):
         k, a = which[j], alpha[j]
-        for begin in range(0, n, BLOCK):
+        for begin in range(0, n, BLOCK_ROWS):
             square, energy = 0.0, 0.0
-            for i in range(begin, min(begin + BLOCK, n)):
+            for i in range(begin, min(begin + BLOCK_ROWS, n)):
                 X[j, i] += a * P[j, i]
                 r = R[j, i] - a * Q[j, i]
                 R[j, i] = r

@@ -1,4 +1,4 @@
-"""What is to be built and in which pieces: decided once, and written down so that a run resumes."""
+"""What to build and in which pieces: decided once, and saved so that a run can be resumed."""
 
 import hashlib
 import json
@@ -11,14 +11,14 @@ from poise.distributed.sources import Source, SourceFile
 from poise.errors import InputError
 from poise.graph.kernel import Kernel, Symmetrise, kernels
 
-WORK = "work"
-"""Folder in the graph's for everything that is removed when the graph is finished."""
+WORK_FOLDER = "work"
+"""Name of the folder, within that of the graph, for files that are removed at the end."""
 
 CELL_ROWS = 50_000
-"""Points of a cell on average, if there are that many: a search in one takes seconds."""
+"""Mean number of points per cell, if there are so many: a search in one takes seconds."""
 
 BLOCK_BYTES = 64 * 2**20
-"""Bytes of points that are sorted into cells at a time."""
+"""Bytes of points sorted into cells at a time."""
 
 METRICS = ("euclidean", "cosine", "manhattan")
 """Metrics whose distance is at least the Euclidean one in the search space."""
@@ -26,7 +26,7 @@ METRICS = ("euclidean", "cosine", "manhattan")
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides which graph comes out.
+    """Everything that determines the graph.
 
     Parameters
     ----------
@@ -34,17 +34,17 @@ class Plan:
     k, metric, kernel, symmetrise, seed
         As in `poise.knn_graph`; `kernel` is a name.
     backend : str
-        What searches within a cell: a name, or how a backend of the caller's own prints.
+        Search within a cell: a name, or the `repr` of a user's own backend.
     cells : int
         Number of cells.
     reach : int
-        Cells that a point is searched for in at most, its own included.
+        Maximum number of cells searched for a point, its own included.
     most_incoming : int or None
-        Points that may list a point without being cut off; None: any number.
+        Maximum number of points that may list a point without a cut; None: any number.
     block_rows : int
-        Points that are sorted into cells at a time.
+        Points sorted into cells at a time.
     checked : int
-        Points whose lists are compared with an exact search at the end.
+        Number of points whose lists are compared with an exact search at the end.
     """
 
     source: Source
@@ -83,7 +83,7 @@ class Plan:
 
 
 def default_cells(n: int) -> int:
-    """Cells of about `CELL_ROWS` points; of fewer points, up to eight cells of at least 1,000."""
+    """Cells of about `CELL_ROWS` points; with few points, up to eight cells of at least 1,000."""
     return max(1, -(-n // CELL_ROWS), min(8, n // 1000))
 
 
@@ -94,38 +94,38 @@ def default_block_rows(source: Source) -> int:
 
 
 def work_folder(folder: Path) -> Path:
-    """Where the pieces of an unfinished graph lie."""
-    return folder / WORK
+    """Folder of the files of an unfinished graph."""
+    return folder / WORK_FOLDER
 
 
 def save_plan(folder: Path, plan: Plan) -> bool:
-    """Write the plan, or find the same one there already.
+    """Write the plan, unless the same plan is already there.
 
     Returns
     -------
     bool
-        Whether work was begun on this plan before.
+        Whether work on this plan had begun before.
 
     Raises
     ------
     InputError
-        If the folder holds the work of another plan, naming what differs.
+        If the folder holds the work of another plan; the message says what differs.
     """
     path = work_folder(folder) / "plan.json"
     if path.exists():
-        there = load_plan(folder)
-        if there == plan:
+        earlier = load_plan(folder)
+        if earlier == plan:
             return True
         raise InputError(
-            f"{folder} holds unfinished work of other settings ({differences(there, plan)}): give "
-            f"the same settings to resume it, another folder, or remove {path.parent}"
+            f"{folder} holds unfinished work with other settings ({differences(earlier, plan)}): "
+            f"give the same settings to resume it, another folder, or remove {path.parent}"
         )
     write_bytes(path, (json.dumps(asdict(plan), indent=1) + "\n").encode())
     return False
 
 
 def load_plan(folder: Path) -> Plan:
-    """The plan that `save_plan` wrote."""
+    """The plan written by `save_plan`."""
     path = work_folder(folder) / "plan.json"
     try:
         plain = json.loads(path.read_bytes())
@@ -134,15 +134,15 @@ def load_plan(folder: Path) -> Plan:
         return Plan(**plain | {"source": Source(**source | {"files": files})})
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(
-            f"{path} cannot be read ({error}): remove {path.parent} and begin again"
+            f"{path} cannot be read ({error}): remove {path.parent} and start again"
         ) from None
 
 
-def differences(there: Plan, plan: Plan) -> str:
-    """What differs between two plans, in words."""
-    old, new = asdict(there), asdict(plan)
+def differences(earlier: Plan, plan: Plan) -> str:
+    """The differences between two plans as text."""
+    old, new = asdict(earlier), asdict(plan)
     old["source"], new["source"] = "the files as they were", "the files as they are now"
-    if there.source == plan.source:
+    if earlier.source == plan.source:
         new["source"] = old["source"]
     changed = (name for name in old if old[name] != new[name])
     return ", ".join(f"{name}: {old[name]} and {new[name]}" for name in changed)

@@ -1,8 +1,8 @@
 """The product of the distributed weights with several columns, by PETSc.
 
-PETSc's matrix keeps the rows of a rank in two parts, columns of its own and columns of others, and
-fetches only the entries of other ranks that its rows need. Several columns are a dense matrix of
-PETSc's: one pass over the weights and one message per neighbour serve them all.
+PETSc's matrix keeps the rows of a rank in two parts, its own columns and those of other ranks, and
+fetches only the entries of other ranks that its rows need. Several columns are a dense PETSc
+matrix: one pass over the weights and one message per neighbour serve all of them.
 """
 
 from typing import Any
@@ -14,8 +14,8 @@ from poise.distributed.ranks import Ranks, petsc
 from poise.distributed.shards import Rows
 from poise.errors import GraphError
 
-#: Columns that share one pass over the weights: more take more memory, and save little.
-PACKET = 8
+#: Columns that share one pass over the weights; more need more memory and save little.
+PACKET_COLUMNS = 8
 
 
 class Product:
@@ -24,8 +24,9 @@ class Product:
     Parameters
     ----------
     ranks : Ranks
-    first, n_nodes : row of the whole matrix at which this rank's begin, and the number of all rows
-    rows : of this rank
+    first, n_nodes : row of the whole matrix at which the rows of this rank begin, and number of all
+        rows
+    rows : rows of this rank
     """
 
     def __init__(self, ranks: Ranks, first: int, n_nodes: int, rows: Rows) -> None:
@@ -50,7 +51,7 @@ class Product:
         self._buffers: dict[int, tuple[Any, Any]] = {}
 
     def buffers(self, n_columns: int) -> tuple[Floats, Floats]:
-        """Where `run` reads and writes so many columns: two (columns, rows) arrays, kept."""
+        """The two (columns, rows) arrays that `run` reads and writes for so many columns; kept."""
         if n_columns not in self._buffers:
             self._buffers[n_columns] = self._make(n_columns)
         source, target = self._buffers[n_columns]
@@ -70,7 +71,7 @@ class Product:
         return source, self.matrix.matMult(source)
 
     def run(self, n_columns: int) -> None:
-        """Multiply what is in the first buffer into the second."""
+        """Write the product of the first buffer to the second."""
         source, target = self._buffers[n_columns]
         if n_columns == 1:
             self.matrix.mult(source, target)
@@ -89,7 +90,7 @@ class Product:
 
 
 def ghosts(rows: Rows, first: int) -> Ints:
-    """Rows of other ranks whose values this rank's rows need, ascending, each once."""
+    """Rows of other ranks whose values the rows of this rank need, ascending, each once."""
     indices = np.asarray(rows.indices)
     others = indices[(indices < first) | (indices >= first + rows.nodes.size)]
     return np.unique(others)

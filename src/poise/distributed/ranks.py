@@ -1,7 +1,7 @@
-"""The processes that work together: one communicator, sums in a fixed order, no endless waiting.
+"""The processes of a run: one communicator, sums in a fixed order, no endless waiting.
 
-Every exchange here is polled, so that a rank notices when the others stop answering. Numbers are
-added in the order of the ranks: the same run with as many ranks gives the same bits.
+Every exchange is polled, so that a rank notices when the others stop answering. Numbers are added
+in the order of the ranks: the same run with the same number of ranks gives the same bits.
 """
 
 import hashlib
@@ -24,25 +24,27 @@ from poise.extras import install
 
 T = TypeVar("T")
 
-#: Seconds without an answer of the others after which a rank gives up.
-TIMEOUT = 600.0
-#: Seconds of waiting that keep the processor, seconds between looks after that, and how long
-#: these look often: then nothing is being solved, and a person is thinking.
-SPIN, LOOK, SOON, SELDOM = 0.002, 0.0002, 0.5, 0.01
-#: Numbers up to which the sums of the ranks are gathered and added in their order.
-FEW = 10_000
+#: Seconds without an answer from the others after which a rank gives up.
+TIMEOUT_SECONDS = 600.0
+#: A rank that waits polls without pause at first, then with short pauses. After that nothing is
+#: being solved, since a person is thinking, and it polls slowly.
+SPIN_MAX_SECONDS = 0.002
+FAST_POLL_MAX_SECONDS, FAST_POLL_SECONDS = 0.5, 0.0002
+SLOW_POLL_SECONDS = 0.01
+#: Up to so many numbers, the summands of all ranks are gathered and added in the order of ranks.
+GATHERED_MAX_NUMBERS = 10_000
 
 
 class RankLostError(PoiseError, RuntimeError):
-    """Another rank died or stopped answering: the run cannot go on, answers so far are safe."""
+    """Another rank died or stopped answering: the run cannot continue; answers so far are safe."""
 
 
 class RankError(PoiseError, RuntimeError):
-    """Something is wrong at another rank; the message says where and what."""
+    """An error at another rank; the message says where and what."""
 
 
 def mpi() -> Any:
-    """The module ``mpi4py.MPI``, or how to get it."""
+    """The module ``mpi4py.MPI``, or an error that says how to install it."""
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -54,13 +56,13 @@ def mpi() -> Any:
 
 
 def petsc() -> Any:
-    """The module ``petsc4py.PETSc``, or how to get it."""
+    """The module ``petsc4py.PETSc``, or an error that says how to install it."""
     try:
         from petsc4py import PETSc
     except ImportError as error:
         raise MissingExtraError(
-            f"solves on several machines need PETSc ({error}): see docs/scale.md for how to "
-            "build it, make test-distributed does it here"
+            f"solves on several machines need PETSc ({error}): docs/scale.md says how to "
+            "build it, and make test-distributed builds it here"
         ) from None
     return PETSc
 
@@ -70,31 +72,31 @@ class Ranks:
 
     Parameters
     ----------
-    timeout : seconds after which a rank that does not answer counts as lost
+    timeout : a rank that does not answer for so many seconds counts as lost
     """
 
-    def __init__(self, comm: Any = None, *, timeout: float = TIMEOUT) -> None:
+    def __init__(self, comm: Any = None, *, timeout: float = TIMEOUT_SECONDS) -> None:
         self._mpi = mpi()
         self.comm = self._mpi.COMM_WORLD if comm is None else comm
         self.rank, self.size = int(self.comm.rank), int(self.comm.size)
         self.timeout = timeout
         self.name = f"rank {self.rank} of {self.size} on {platform.node()}"
-        # The exchanges here give up first and can say more; what hangs inside PETSc is left.
+        # The exchanges here give up first with a better message; the watchdog is for PETSc's.
         self.watchdog = Watchdog(self.name, 1.5 * timeout + 1.0)
 
     def close(self) -> None:
-        """End as it should."""
+        """End normally."""
         self.watchdog.goodbye()
 
     def abort(self) -> None:
-        """End all ranks at once, after this one has said why."""
+        """End all ranks at once, after this one has reported why."""
         self.watchdog.goodbye()
         sys.stderr.flush()
-        # Not by MPI's Abort: the launcher would not wait for what the other ranks have to say.
+        # Not by MPI's Abort: the launcher would not wait for the messages of the other ranks.
         os._exit(1)
 
     def wait(self, request: Any, *, patience: float | None = None) -> None:
-        """Until an exchange is done; `patience` in seconds instead of the time-out."""
+        """Wait until an exchange is done; `patience` in seconds replaces the time-out."""
         patience = self.timeout if patience is None else patience
         begin = time.monotonic()
         while not request.Test():
@@ -102,23 +104,25 @@ class Ranks:
             if waited > patience:
                 raise RankLostError(
                     f"{self.name}: another rank has not answered for {patience:g} s: it died, "
-                    "hangs or is that slow; look at its messages, or raise --timeout"
+                    "hangs or is very slow; read its messages, or raise --timeout"
                 )
-            if waited > SPIN:
-                time.sleep(LOOK if waited < SOON else SELDOM)
+            if waited > SPIN_MAX_SECONDS:
+                time.sleep(
+                    FAST_POLL_SECONDS if waited < FAST_POLL_MAX_SECONDS else SLOW_POLL_SECONDS
+                )
         self.watchdog.beat()
 
     def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The arrays of all ranks, of one shape, stacked in the order of the ranks."""
+        """The arrays of all ranks, of the same shape, stacked in the order of the ranks."""
         values = np.ascontiguousarray(values)
-        found = np.empty((self.size, *values.shape), dtype=values.dtype)
-        self.wait(self.comm.Iallgather(values, found))
-        return found
+        stacked = np.empty((self.size, *values.shape), dtype=values.dtype)
+        self.wait(self.comm.Iallgather(values, stacked))
+        return stacked
 
     def total(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
         """Sum over the ranks, in their order."""
         array = np.ascontiguousarray(values)
-        if array.size <= FEW:
+        if array.size <= GATHERED_MAX_NUMBERS:
             return np.asarray(self.each(array).sum(axis=0, dtype=array.dtype))
         return self._reduced(array, self._mpi.SUM)
 
@@ -135,31 +139,31 @@ class Ranks:
         return self._reduced(bits, self._mpi.BOR)
 
     def _reduced(self, array: npt.NDArray[Any], operation: Any) -> npt.NDArray[Any]:
-        found = np.empty_like(array)
-        self.wait(self.comm.Iallreduce(array, found, op=operation))
-        return found
+        reduced = np.empty_like(array)
+        self.wait(self.comm.Iallreduce(array, reduced, op=operation))
+        return reduced
 
     def joined(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Arrays of all ranks, of any lengths, one after the other."""
+        """Arrays of all ranks, of any lengths, concatenated in the order of the ranks."""
         values = np.ascontiguousarray(values)
         counts = self._counts(values)
-        found = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
+        joined = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
         width = int(np.prod(values.shape[1:], dtype=np.int64))
-        target = [found, (counts * width).tolist()]
+        target = [joined, (counts * width).tolist()]
         self.wait(self.comm.Iallgatherv(values, target))
-        return found
+        return joined
 
     def at_first(self, values: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-        """The same at rank 0 alone; None at the others."""
+        """`joined` at rank 0; None at the others."""
         values = np.ascontiguousarray(values)
         counts = self._counts(values)
         width = int(np.prod(values.shape[1:], dtype=np.int64))
         if self.rank:
             self.wait(self.comm.Igatherv(values, None, root=0))
             return None
-        found = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
-        self.wait(self.comm.Igatherv(values, [found, (counts * width).tolist()], root=0))
-        return found
+        joined = np.empty((int(counts.sum()), *values.shape[1:]), dtype=values.dtype)
+        self.wait(self.comm.Igatherv(values, [joined, (counts * width).tolist()], root=0))
+        return joined
 
     def _counts(self, values: npt.NDArray[Any]) -> Ints:
         return self.each(np.array([len(values)], dtype=np.int64))[:, 0]
@@ -173,7 +177,7 @@ class Ranks:
         return [whole[e - n : e].decode() for e, n in zip(ends, counts, strict=True)]
 
     def from_first(self, data: bytes | None, *, patience: float | None = None) -> bytes:
-        """What rank 0 sends to all; the others pass None and wait for it."""
+        """The bytes that rank 0 sends to all; the others pass None and wait."""
         size = np.array([len(data or b"")], dtype=np.int64)
         self.wait(self.comm.Ibcast(size, root=0), patience=patience)
         buffer = np.empty(int(size[0]), dtype=np.uint8)
@@ -183,40 +187,40 @@ class Ranks:
         return buffer.tobytes()
 
     def together(self, work: Callable[[], T]) -> T:
-        """Do something that may fail at one rank alone: then it fails at all, by name.
+        """Do work that may fail at one rank; then it fails at all ranks, with the rank's name.
 
-        `work` must exchange nothing with other ranks.
+        `work` must not exchange anything with other ranks.
         """
-        found, error = None, None
+        result, error = None, None
         try:
-            found = work()
+            result = work()
         except (PoiseError, MemoryError) as raised:
             error = raised
         self.agree(error)
-        return found  # type: ignore[return-value]
+        return result  # type: ignore[return-value]
 
     def agree(self, error: BaseException | None) -> None:
-        """Raise the own error, or a `RankError` with the first one of another rank."""
+        """Raise the error of this rank, or a `RankError` with the first error of another rank."""
         texts = self.texts("" if error is None else f"{type(error).__name__}: {error}")
         if error is not None:
             raise error
         for rank, text in enumerate(texts):
             if text:
-                raise RankError(f"rank {rank} of {self.size} cannot go on: {text}")
+                raise RankError(f"rank {rank} of {self.size} cannot continue: {text}")
 
     def check_versions(self) -> None:
-        """Refuse ranks that do not run the same programs: their sums would be of two minds."""
+        """Refuse ranks with different versions: their sums could differ."""
         texts = self.texts(versions())
         for rank, text in enumerate(texts):
             if text != texts[0]:
                 raise RankError(
                     f"the ranks run different versions: rank 0 has {texts[0]}, rank {rank} has "
-                    f"{text}. Install the same on every machine"
+                    f"{text}. Install the same versions on every machine"
                 )
 
 
 def versions() -> str:
-    """Versions of what takes part in solves, and a checksum of poise's own sources."""
+    """Versions of the programs used in solves, and a checksum of poise's source files."""
     root = Path(poise.__file__).parent
     digest = hashlib.sha256()
     for part in ("active", "distributed", "graph", "linalg", "models"):

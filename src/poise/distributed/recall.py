@@ -1,4 +1,4 @@
-"""How many of the true neighbours were found: exact lists of a few points, compared with theirs."""
+"""Share of the true neighbours that were found, from exact searches for a sample of points."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from poise.distributed.search import CellSearch
 from poise.distributed.tasks import Arrays, Facts, load
 from poise.graph.metrics import FloatArray, IntArray
 
-TIED = 1e-12
-"""Relative difference of distances that counts as none."""
+TIE_RTOL = 1e-12
+"""Distances with less relative difference count as equal."""
 
 
 def choose_checked(folder: Path) -> None:
-    """Choose the points that are checked and put them where every task finds them."""
+    """Choose the points to check and write them for all tasks."""
     plan = load_plan(folder)
     first = first_rows(read_table(folder, "counts"))
     draw = np.random.default_rng([plan.seed, plan.n])
@@ -46,26 +46,26 @@ def measured_recall(folder: Path, cells: IntArray) -> float:
     everything = np.concatenate(
         [load("checks", folder, int(cell), "distances") for cell in cells], axis=1
     )
-    # The nearest is the point itself, or one that coincides with it.
+    # The nearest is the point itself, or a point that coincides with it.
     exact = np.sort(everything, axis=1)[:, 1 : plan.k + 1]
     return share_found(lists_of(folder, rows), exact)
 
 
-def share_found(found: list[FloatArray], exact: FloatArray) -> float:
-    """Share of the exact lists that was found, by distance: of tied neighbours any will do."""
-    farthest = exact[:, -1] * (1 + TIED)
-    hits = [int((one <= far).sum()) for one, far in zip(found, farthest, strict=True)]
+def share_found(lists: list[FloatArray], exact: FloatArray) -> float:
+    """Share of the exact lists that was found, by distance: any of several tied points counts."""
+    farthest = exact[:, -1] * (1 + TIE_RTOL)
+    hits = [int((distances <= far).sum()) for distances, far in zip(lists, farthest, strict=True)]
     return float(np.minimum(hits, exact.shape[1]).sum() / exact.size)
 
 
 def lists_of(folder: Path, rows: IntArray) -> list[FloatArray]:
-    """Distances in the lists of some rows of the graph, while its work folder is kept."""
+    """Distances in the lists of some rows of the graph; needs its work folder."""
     first = first_rows(read_table(folder, "counts"))
     cells = np.searchsorted(first, rows, side="right") - 1
-    found: dict[int, FloatArray] = {}
+    distances_of: dict[int, FloatArray] = {}
     for cell in np.unique(cells):
         sources = np.asarray(load("edges", folder, int(cell), "sources"))
         distances = np.asarray(load("edges", folder, int(cell), "distances"))
         for row in rows[cells == cell]:
-            found[int(row)] = distances[sources == row - first[cell]]
-    return [found[int(row)] for row in rows]
+            distances_of[int(row)] = distances[sources == row - first[cell]]
+    return [distances_of[int(row)] for row in rows]

@@ -1,6 +1,6 @@
-"""What every rank keeps of a session, and does in step with the others.
+"""The learner at each rank, in step with the other ranks.
 
-The history is small and the same at all ranks; the scores are large, and each rank has those of its
+The history is small and the same at all ranks. The scores are large, and each rank has those of its
 own rows. Every method is called at every rank, with the same arguments and in the same order.
 """
 
@@ -35,8 +35,8 @@ PREDICTORS = ("balanced", "pwll")
 class Replica:
     """The learner at one rank; the settings are those of `poise.Learner`.
 
-    The policy is "max", and no features are looked at: `auto` does without its gain, and the
-    predictor "auto" is not there.
+    The policy is "max", and features are not used: `auto` works without its gain, and there is no
+    predictor "auto".
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class Replica:
         self._solved = Solved(partition)
         self._walks: dict[int, Floats] = {}
 
-    # What a person does ---------------------------------------------------------------------
+    # What the user does ---------------------------------------------------------------------
 
     def start(self, labels: Mapping[Any, Any], classes: Iterable[Any] = ()) -> None:
-        """Begin anew, with these labels known at the start."""
+        """Start again with these initial labels."""
         self.session = Session(self.partition.n_nodes, labels, classes, anticipate=self.anticipate)
 
     def ask(self, k: int) -> list[int]:
-        """The next `k` items to label, now pending; all of them or, after an error, none."""
+        """The next `k` nodes to label, now pending; all of them or, after an error, none."""
         wanted = whole_number(k, "k", 1)
         before = self.session.copy()
         nodes: list[int] = []
@@ -104,7 +104,7 @@ class Replica:
         return nodes
 
     def prepare(self) -> None:
-        """Solve now what the next `ask` needs."""
+        """Compute now what the next `ask` needs."""
         if getattr(self.acquisition, "uses_scores", True):
             self._solved.columns(self._open_question().problem)
 
@@ -129,18 +129,18 @@ class Replica:
         return self._labelled(self._deciding(0)).scores
 
     def values(self) -> Floats:
-        """(rows,) what the acquisition says of each row; NaN where none is asked."""
+        """(rows,) acquisition values; NaN for rows that are not asked."""
         candidates = self._candidates()
         nothing = np.zeros(self.partition.n_rows, dtype=bool)
         may = nothing if candidates is None else candidates
         return np.where(may, values_of(self.acquisition, self._moment()), np.nan)
 
     def result(self) -> ScoreResult:
-        """Scores of the labels alone in the model that predicts, with all that follows."""
+        """Scores of the labels alone in the model that predicts, and what follows from them."""
         state = self.session.state
         deciding, model = self.predict_tau is None, self._deciding(0)
         if self.predict_tau is not None:
-            # As accurate as what decides: both share the solution of the Poisson equation.
+            # The same tolerance as for decisions: both share the solution of the Poisson equation.
             model = Model(self.predict_tau, self.shift, rtol=model.rtol)
         beliefs = self._labelled(model)
         scores = beliefs.scores
@@ -187,7 +187,7 @@ class Replica:
         )
 
     def _candidates(self) -> Bools | None:
-        """(rows,) mask of the rows that may be asked; None if there is no such node anywhere."""
+        """(rows,) mask of the rows that may be asked; None if no rank has such a row."""
         state = self.session.state
         allowed = np.ones(self.partition.n_rows, dtype=bool)
         for group in (state.labels, state.pending, state.excluded):
@@ -204,12 +204,12 @@ class Replica:
         return self.partition.rows_of(list(items))[1]
 
     def _guess_at(self, moment: Moment, node: int) -> tuple[float, ...]:
-        """Class probabilities at a node about to be asked, if the decision looked at scores."""
+        """Class probabilities at a node to be asked, if the decision used scores."""
         if not moment.looked_at_scores:
             return ()
         rows = self._rows([node])
         own = moment.beliefs.scores[rows].sum(axis=0)
         row = self.partition.ranks.total(own)[None, :]
         shares = self.session.state.class_shares()
-        found = normalise_scores(row, np.ones(1, dtype=bool), shares)
-        return tuple(float(p) for p in found[0])
+        probabilities = normalise_scores(row, np.ones(1, dtype=bool), shares)
+        return tuple(float(p) for p in probabilities[0])

@@ -1,4 +1,4 @@
-"""What to know about a partitioned graph: degrees, hubs, cells, components, recall, and advice."""
+"""Report on a partitioned graph: degrees, hubs, cells, components, recall, and advice."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ import numpy as np
 from poise.distributed.plan import Plan
 from poise.distributed.tasks import Facts
 from poise.graph.metrics import IntArray
-from poise.graph.report import HUB
+from poise.graph.report import HUB_RATIO
 
-GOOD_RECALL = 0.95
-"""Share of true neighbours below which the search should be widened."""
+MIN_GOOD_RECALL = 0.95
+"""Share of the true neighbours below which the search should be widened."""
 
-UNEVEN_CELLS = 4.0
-"""Points of the largest cell, as a multiple of the mean, beyond which workers wait for it."""
+UNEVEN_CELLS_RATIO = 4.0
+"""Workers wait for the largest cell if it exceeds this multiple of the mean size."""
 
 
 def make_report(
@@ -28,15 +28,15 @@ def make_report(
     components: IntArray,
     recall: float | None,
 ) -> dict[str, Any]:
-    """The report of a finished graph, as it stands in the manifest.
+    """The report of a finished graph, as in the manifest.
 
     Parameters
     ----------
     plan : Plan
     home, merged, received, rows
-        What the tasks of these stages returned, by cell.
+        Results of the tasks of these stages, by cell.
     visitors : ndarray of int64
-        Points of other cells that were searched for in each cell.
+        Number of points of other cells that visited each cell.
     components : ndarray of int64
         Sizes of the connected components, largest first.
     recall : float, optional
@@ -87,24 +87,24 @@ def make_report(
 
 
 def advice(report: Mapping[str, Any], plan: Plan) -> list[str]:
-    """What to do about it, in sentences; empty if there is nothing to do."""
+    """Advice in sentences; empty if there is nothing to do."""
     sentences = []
     recall, cells, hubs = report["recall"], report["cells"], report["hubs"]
-    if recall is not None and recall < GOOD_RECALL:
+    if recall is not None and recall < MIN_GOOD_RECALL:
         sentences.append(
             f"Of the true neighbours {100 * recall:.1f}% were found: use a reach above "
             f"{plan.reach}, fewer cells, or backend='exact'."
         )
-    if cells["imbalance"] > UNEVEN_CELLS:
+    if cells["imbalance"] > UNEVEN_CELLS_RATIO:
         sentences.append(
-            f"The largest cell has {cells['largest']:,} points and a cell {cells['mean']:,.0f} on "
-            "average: look for many equal points, or use more cells."
+            f"The largest cell has {cells['largest']:,} points, the mean cell "
+            f"{cells['mean']:,.0f}: check for many equal points, or use more cells."
         )
     neighbours = report["neighbours"]
-    if neighbours["largest"] > HUB * max(neighbours["median"], 1):
+    if neighbours["largest"] > HUB_RATIO * max(neighbours["median"], 1):
         sentences.append(
-            f"One node has {neighbours['largest']:,} neighbours and the median node "
-            f"{neighbours['median']:,}: symmetrise='min' keeps mutual neighbours only, a smaller "
+            f"One node has {neighbours['largest']:,} neighbours, the median node "
+            f"{neighbours['median']:,}: symmetrise='min' keeps only mutual neighbours, a smaller "
             "most_incoming caps such hubs, an embedding in fewer dimensions has fewer of them."
         )
     if hubs["capped"]:
@@ -122,7 +122,7 @@ def advice(report: Mapping[str, Any], plan: Plan) -> list[str]:
 
 
 def _neighbours(rows: Mapping[int, Facts]) -> dict[str, int]:
-    """Distribution of the numbers of neighbours over all shards."""
+    """Distribution of the number of neighbours over all shards."""
     counted: Counter[int] = Counter()
     for facts in rows.values():
         counted.update(dict(zip(*facts["neighbours"], strict=True)))

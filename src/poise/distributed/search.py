@@ -1,6 +1,7 @@
-"""Stages of the search: points sorted into cells, searched there, and where neighbours may lie.
+"""Stages of the search: sort points into cells, search in them, and visit other cells.
 
-Each function is a task (`poise.distributed.tasks`): arrays for its files, and a few numbers.
+Each function is a task (`poise.distributed.tasks`): it returns arrays for its files, and a few
+numbers.
 """
 
 from pathlib import Path
@@ -9,30 +10,37 @@ from typing import Any
 import numpy as np
 
 from poise.distributed.bisectors import cells_to_visit
-from poise.distributed.centres import SAMPLE_LARGEST, SAMPLE_PER_CELL, cell_centres, home_cells
+from poise.distributed.centres import (
+    SAMPLE_MAX_POINTS,
+    SAMPLE_POINTS_PER_CELL,
+    cell_centres,
+    home_cells,
+)
 from poise.distributed.layout import first_rows, read_centres, read_table, segments_into
 from poise.distributed.plan import Plan, load_plan
 from poise.distributed.tasks import Arrays, Facts, load
 from poise.graph.backend import Backend, Searcher
-from poise.graph.coinciding import LARGE, large_groups, next_in_group
+from poise.graph.coinciding import LARGE_GROUP_POINTS, large_groups, next_in_group
 from poise.graph.features import Features
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.search import resolve_backend, search_points
 
-SAMPLED_BLOCKS = 256
-"""Blocks that the sample is drawn from at most."""
+MAX_SAMPLED_BLOCKS = 256
+"""The sample is drawn from at most so many blocks."""
 
 
 def sampled_blocks(plan: Plan) -> IntArray:
-    """The blocks that the sample is drawn from: all, or some spread evenly over the source."""
-    return np.unique(np.linspace(0, plan.blocks - 1, min(plan.blocks, SAMPLED_BLOCKS)).astype(int))
+    """The blocks that the sample is drawn from: all, or some at even distances in the source."""
+    return np.unique(
+        np.linspace(0, plan.blocks - 1, min(plan.blocks, MAX_SAMPLED_BLOCKS)).astype(int)
+    )
 
 
 def sample_block(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """Draw points of a block for the sample that the cells are made from."""
+    """Draw points of a block for the sample that the cells are computed from."""
     plan = load_plan(folder)
     first, stop = block_bounds(plan, number)
-    wanted = min(SAMPLE_PER_CELL * plan.cells, SAMPLE_LARGEST) / sampled_blocks(plan).size
+    wanted = min(SAMPLE_POINTS_PER_CELL * plan.cells, SAMPLE_MAX_POINTS) / sampled_blocks(plan).size
     points, _ = search_space(plan.source.read(first, stop), plan.metric)
     draw = np.random.default_rng([plan.seed, number])
     chosen = draw.permutation(stop - first)[: int(np.ceil(wanted))]
@@ -40,7 +48,7 @@ def sample_block(folder: Path, number: int) -> tuple[Arrays, Facts]:
 
 
 def make_centres(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """Make the cells from the sample."""
+    """Compute the cells from the sample."""
     plan = load_plan(folder)
     sample = [load("sample", folder, int(block), "points") for block in sampled_blocks(plan)]
     return {"centres": cell_centres(np.concatenate(sample), plan.cells, plan.seed)}, {}
@@ -53,7 +61,7 @@ def block_bounds(plan: Plan, number: int) -> tuple[int, int]:
 
 
 def sort_block(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """Read a block of the source and sort its points by cell, in the order of items within."""
+    """Read a block of the source and sort its points by cell, then by item."""
     plan = load_plan(folder)
     first, stop = block_bounds(plan, number)
     points, _ = search_space(plan.source.read(first, stop), plan.metric)
@@ -69,10 +77,10 @@ def sort_block(folder: Path, number: int) -> tuple[Arrays, Facts]:
 
 
 class SearchHome:
-    """The task that searches every point of a cell among the points of the cell.
+    """The task that searches the neighbours of the points of a cell within the cell.
 
     Its files: the points and their items, in the order of the graph's rows; the lists so far, whose
-    numbers count within the cell (-1: none); which points must be searched for in which cell.
+    indices count within the cell (-1: none); which points must visit which cell.
     """
 
     def __init__(self, backend: str | Backend) -> None:
@@ -98,7 +106,7 @@ class SearchHome:
 
 
 class SearchVisitors:
-    """The task that searches points of other cells among the points of a cell."""
+    """The task that searches the neighbours of points of other cells within a cell."""
 
     def __init__(self, backend: str | Backend) -> None:
         self.backend = backend
@@ -118,7 +126,7 @@ class SearchVisitors:
         distances = np.full((visiting.size, plan.k), np.inf)
         search = CellSearch(points, plan.metric, self.backend, visiting.size, plan.seed)
         done = 0
-        for source, visitors in queries:  # one cell's visitors at a time are held
+        for source, visitors in queries:  # only the visitors from one cell are in memory at a time
             near = slice(done, done + visitors.size)
             theirs = load("home", folder, source, "points")[visitors]
             indices[near], distances[near] = search(theirs, plan.k)
@@ -127,7 +135,7 @@ class SearchVisitors:
 
 
 class CellSearch:
-    """The points of a cell, prepared once; a backend that was prepared serves every block."""
+    """Search among the points of a cell, which are prepared once for all blocks."""
 
     def __init__(
         self, points: Any, metric: str, backend: str | Backend, queries: int, seed: int
@@ -144,14 +152,14 @@ class CellSearch:
         """The k nearest points of each query, padded with -1 where the cell has fewer."""
         m, kept = queries.shape[0], min(k, self.points.shape[0])
         indices, distances = np.full((m, k), -1, dtype=np.int64), np.full((m, k), np.inf)
-        found = search_points(self.points, queries, kept, self.metric, self.prepared, own=own)
-        indices[:, :kept], distances[:, :kept] = found.indices, found.distances
+        lists = search_points(self.points, queries, kept, self.metric, self.prepared, own=own)
+        indices[:, :kept], distances[:, :kept] = lists.indices, lists.distances
         indices[np.isinf(distances)] = -1
         return indices, distances
 
 
 class Prepared(Backend):
-    """A backend that has its points already."""
+    """A backend whose points are already prepared."""
 
     metrics = None
 
@@ -159,7 +167,7 @@ class Prepared(Backend):
         self.searcher = searcher
 
     def prepare(self, points: Features, metric: str, seed: int) -> Searcher:
-        """What was prepared."""
+        """The prepared searcher."""
         return self.searcher
 
 
@@ -168,11 +176,11 @@ def lists_within(
 ) -> tuple[IntArray, FloatArray]:
     """Neighbours of the points of a cell among themselves, as `knn_graph` finds them.
 
-    Large groups of coinciding points list the next ones of their group and are not searched.
+    Points of large coinciding groups list the next ones of their group without a search.
     """
     n = points.shape[0]
     indices, distances = np.full((n, k), -1, dtype=np.int64), np.full((n, k), np.inf)
-    groups = large_groups(points, max(LARGE, k + 1))
+    groups = large_groups(points, max(LARGE_GROUP_POINTS, k + 1))
     for group in groups:
         indices[group], distances[group] = next_in_group(group, k), 0.0
     own = np.setdiff1d(np.arange(n), np.concatenate(groups)) if groups else np.arange(n)
@@ -183,7 +191,7 @@ def lists_within(
 
 
 def _gathered(folder: Path, cell: int) -> tuple[Any, IntArray]:
-    """The points of a cell out of all blocks, and their items."""
+    """The points of a cell from all blocks, and their items."""
     counts = read_table(folder, "counts")
     points, items = [], []
     for block in range(counts.shape[0]):

@@ -6,10 +6,10 @@
     GRAPH_DIR/part-00000/indptr.npy     int64, rows + 1: where each row begins, from 0
                          indices.npy    int64: columns, in the numbering of the whole graph's rows
                          data.npy       float64: weights
-                         nodes.npy      int64: the item (row of the input) that each row stands for
+                         nodes.npy      int64: the item (row of the input) of each row
 
 Rows are numbered so that neighbours tend to have close numbers. The shards hold them in order, and
-every range ``first, stop`` means rows first to stop - 1. Weights are symmetric; the diagonal is
+every range ``first, stop`` means the rows first to stop - 1. Weights are symmetric; the diagonal is
 zero.
 """
 
@@ -40,7 +40,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """Rows of the weight matrix in CSR form, and the item that each stands for."""
+    """Rows of the weight matrix in CSR form, and the item of each row."""
 
     indptr: IntArray
     indices: IntArray
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Shard:
-    """Rows first to stop - 1, the folder that holds them and the checksums of its files."""
+    """Rows first to stop - 1, their folder and the checksums of its files."""
 
     name: str
     first: int
@@ -61,7 +61,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a partitioned graph is: its size, how it was made, its shards in order."""
+    """A partitioned graph: its size, how it was built, and its shards in order."""
 
     n_nodes: int
     n_entries: int
@@ -78,7 +78,7 @@ class Manifest:
 
 
 def write_shard(folder: str | os.PathLike[str], number: int, first: int, rows: Rows) -> Shard:
-    """Write the rows that begin with row `first` as shard `number`; each file whole or not at all.
+    """Write the rows from row `first` on as shard `number`; each file whole or not at all.
 
     Returns
     -------
@@ -127,12 +127,12 @@ def fingerprint_of(shards: list[Shard] | tuple[Shard, ...]) -> str:
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
-    """Read the manifest of a finished graph. The shards are not looked at: see `check_shard`.
+    """Read the manifest of a finished graph. The shards are not checked: see `check_shard`.
 
     Raises
     ------
     GraphError
-        If there is none, or it is damaged or in a format that this version does not read.
+        If there is none, or if it is damaged or in a format that this version does not read.
     """
     path = Path(folder) / MANIFEST
     try:
@@ -173,7 +173,7 @@ def check_shard(folder: str | os.PathLike[str], shard: Shard) -> None:
     Raises
     ------
     GraphError
-        Naming the shard and the file: missing, truncated, damaged or of another graph.
+        If a file is missing, truncated, damaged or of another graph; names the shard and the file.
     """
     check_files(Path(folder) / shard.name, shard.files, shard.name)
 
@@ -193,14 +193,14 @@ def read_rows(
     folder : path
     first, stop : int
     manifest : Manifest, optional
-        Of the folder, if it was read already.
+        Manifest of the folder, if it was read already.
     check : bool
-        Compare the checksums of the shards that hold those rows first, which reads them whole.
+        First compare the checksums of the shards that hold these rows, which reads them whole.
 
     Returns
     -------
     Rows
-        `indptr` begins with 0. The other arrays are memory-mapped where one shard holds all rows.
+        `indptr` begins with 0. The other arrays are memory-mapped if one shard holds all rows.
     """
     manifest = manifest or read_manifest(folder)
     if not 0 <= first <= stop <= manifest.n_nodes:
@@ -241,7 +241,7 @@ def whole(folder: str | os.PathLike[str]) -> sparse.csr_array:
 def from_graph(graph: Graph, folder: str | os.PathLike[str], *, shards: int = 2) -> Manifest:
     """Write a graph that fits in memory as a partitioned one, rows ordered for locality.
 
-    The order is the reverse Cuthill-McKee order, so rows close to each other tend to be joined.
+    The order is the reverse Cuthill-McKee order, in which neighbours tend to be close.
     """
     if not 1 <= shards <= graph.n_nodes:
         raise GraphError(f"shards is {shards}: expected 1 to {graph.n_nodes}, one node in each")

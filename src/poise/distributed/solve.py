@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from poise.arrays import Bools, Floats, Ints
 from poise.distributed.partition import Partition
-from poise.distributed.product import PACKET
+from poise.distributed.product import PACKET_COLUMNS
 from poise.errors import InputError
-from poise.linalg.arguments import as_rows, operator_of_columns
+from poise.linalg.arguments import DIAGONALS_NOT_FINITE, RHS_NOT_FINITE, columns_and_operators
+from poise.linalg.nullspace import SINGULAR, outside_range
+from poise.linalg.operators import INDEFINITE
 from poise.linalg.status import Solution, Status
 
 #: Relative residual at which a column stops. Jacobi leaves more of the smooth error than the
@@ -51,8 +53,8 @@ def solve(
         A column ends when the norm of its residual, divided by the operator's diagonal, is at most
         `rtol` times that of its right-hand side; `RTOL` by default.
     singular : bool
-        Declares that on components where every node is free and `q` is zero the operator's kernel
-        is the constants. The right-hand side must sum to zero there, and so will the solution.
+        Declares that on components where every node is free and `q` is zero the nullspace of the
+        operator is the constants. The right-hand side must sum to zero there; so will the solution.
     sweep : bool
         End with one Jacobi sweep.
 
@@ -61,23 +63,17 @@ def solve(
     Solution
         With this rank's rows of the values; status, steps and residuals are those of all ranks.
     """
-    flat = np.ndim(rhs) == 1
-    n = partition.n_rows
-    B = as_rows(rhs, n, "rhs").copy()
-    Q = as_rows(0.0 if diagonals is None else diagonals, n, "diagonals")
-    F = as_rows(True if free is None else free, n, "free") > 0
-    n_operators = max(len(Q), len(F))
-    Q, F = np.broadcast_to(Q, (n_operators, n)), np.broadcast_to(F, (n_operators, n))
-    which = operator_of_columns(operator, len(B), n_operators)
+    B, Q, F, which = columns_and_operators(partition.n_rows, rhs, diagonals, free, operator)
+    B = B.copy()
     rtol = RTOL if rtol is None else rtol
     diagonal = partition.degrees + Q
-    kernel = _kernels(partition, Q, F)
+    nullspace = _nullspaces(partition, Q, F)
     faults = np.array(
         [
             not np.isfinite(B).all(),
             not np.isfinite(Q).all(),
-            np.any(F & ~kernel & (diagonal <= 0)),
-            kernel.any() and not singular,
+            np.any(F & ~nullspace & (diagonal <= 0)),
+            nullspace.any() and not singular,
         ],
         dtype=np.int64,
     )
@@ -85,29 +81,23 @@ def solve(
         if fault:
             raise InputError(message)
     F = F & (diagonal > 0)
-    inverse = np.divide(1.0, diagonal, out=np.zeros((n_operators, n)), where=F)
-    if partition.ranks.total(np.array([int(kernel.any())]))[0]:
-        _project(partition, B, kernel[which], check=True)
+    inverse = np.divide(1.0, diagonal, out=np.zeros(Q.shape), where=F)
+    if partition.ranks.total(np.array([int(nullspace.any())]))[0]:
+        _project(partition, B, nullspace[which], check=True)
     value = np.empty_like(B)
     status, steps = np.empty((2, len(B)), dtype=np.int64)
     residual = np.empty(len(B))
-    for first in range(0, len(B), PACKET):
-        some = slice(first, first + PACKET)
+    for first in range(0, len(B), PACKET_COLUMNS):
+        some = slice(first, first + PACKET_COLUMNS)
         value[some], status[some], steps[some], residual[some] = _iterate(
             partition, diagonal, inverse, which[some], B[some], rtol, max_steps, sweep
         )
-    if partition.ranks.total(np.array([int(kernel.any())]))[0]:
-        _project(partition, value, kernel[which], check=False)
-    return Solution(value[0] if flat else value.T, status, steps, residual)
+    if partition.ranks.total(np.array([int(nullspace.any())]))[0]:
+        _project(partition, value, nullspace[which], check=False)
+    return Solution(value[0] if np.ndim(rhs) == 1 else value.T, status, steps, residual)
 
 
-FAULTS = (
-    "rhs has NaN or infinite entries: a right-hand side must be finite",
-    "diagonals have NaN or infinite entries: they must be finite",
-    "diagonals make an operator indefinite: they must be >= 0 on free nodes",
-    "the operator is singular (a component with no bound node and no diagonal): declare it with "
-    "singular=True, or bind a node there",
-)
+FAULTS = (RHS_NOT_FINITE, DIAGONALS_NOT_FINITE, INDEFINITE, SINGULAR)
 
 
 def _iterate(
@@ -120,7 +110,11 @@ def _iterate(
     max_steps: int,
     sweep: bool,
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    """Conjugate gradients with Jacobi on one packet of columns, from zero, all in step."""
+    """Conjugate gradients with Jacobi on one packet of columns, from zero, all in step.
+
+    The comments give the lines of Algorithm 9.1 in Y. Saad, "Iterative Methods for Sparse Linear
+    Systems", 2nd ed., SIAM 2003.
+    """
     from poise.distributed import passes  # numba: imported at the first solve
 
     ranks, n_columns = partition.ranks, len(B)
@@ -145,15 +139,16 @@ def _iterate(
         active &= ~broken
         if not active.any() or step == max_steps:
             break
-        beta = np.where(active & (step > 0), rz / before, 0.0)
-        passes.turn(inverse, which, beta, active, R, P)
+        beta = np.where(active & (step > 0), rz / before, 0.0)  # line 7
+        passes.turn(inverse, which, beta, active, R, P)  # line 8
         before = np.where(rz > 0, rz, 1.0)
         partition.product.run(n_columns)
         curvature = ranks.total(passes.finish_product(diagonal, inverse, which, P, Q))
         broken = active & ~((curvature > 0) & np.isfinite(curvature))
         status[broken] = Status.BREAKDOWN
         active &= ~broken
-        alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
+        alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)  # line 3
+        # Lines 4 to 6.
         squares, rz = ranks.total(passes.advance(inverse, which, alpha, P, Q, X, R))
         norm = np.sqrt(squares)
     if sweep:
@@ -163,27 +158,23 @@ def _iterate(
     return X, status, steps, norm / np.where(scale > 0, scale, 1.0)
 
 
-def _kernels(partition: Partition, Q: Floats, F: Bools) -> Bools:
-    """(K, rows) mask of the rows in components on which operator k has the constants as kernel."""
+def _nullspaces(partition: Partition, Q: Floats, F: Bools) -> Bools:
+    """(K, rows) mask of the rows in components on which operator k maps the constants to zero."""
     held = (~F | (Q > 0)).astype(np.float64)
     return np.stack([partition.component_sums(row) == 0 for row in held])[:, partition.components]
 
 
-def _project(partition: Partition, X: Floats, in_kernel: Bools, *, check: bool) -> None:
-    """Remove the mean of each component in place where the constants are the kernel.
+def _project(partition: Partition, X: Floats, in_nullspace: Bools, *, check: bool) -> None:
+    """Subtract the mean of each component in place where the constants are the nullspace.
 
     With `check`, refuse columns whose sum over such a component is more than rounding.
     """
     sizes = partition.component_sizes
-    for j, (row, mask) in enumerate(zip(X, in_kernel, strict=True)):
+    for j, (row, mask) in enumerate(zip(X, in_nullspace, strict=True)):
         part = np.where(mask, row, 0.0)
         sums = partition.component_sums(part)
         if check:
             size = float(partition.ranks.total(np.array([np.abs(part).sum()]))[0])
-            worst = int(np.argmax(np.abs(sums)))
-            if abs(sums[worst]) > 1e-8 * max(size, 1e-300):
-                raise InputError(
-                    f"column {j} of rhs sums to {sums[worst]:.2e} over component {worst}, where "
-                    "the operator's kernel is the constants: subtract the component's mean first"
-                )
+            if np.abs(sums).max() > 1e-8 * max(size, 1e-300):
+                raise outside_range(j, sums)
         row -= np.where(mask, (sums / sizes)[partition.components], 0.0)

@@ -1,4 +1,4 @@
-"""Vectors in files that need not fit in memory: .npy, Parquet or Arrow, one file or many."""
+"""Vectors in files that may be larger than memory: .npy, Parquet or Arrow, one file or many."""
 
 import os
 from bisect import bisect_right
@@ -21,7 +21,7 @@ ENDINGS = {".npy": "npy", ".parquet": "parquet", ".arrow": "arrow", ".feather": 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file and what tells whether it was changed: rows, bytes, time of the last change."""
+    """One file, and what shows whether it was changed: rows, bytes, time of the last change."""
 
     path: str
     rows: int
@@ -38,9 +38,9 @@ class Source:
     files : tuple of SourceFile
     dimensions : int
     dtype : str
-        What the points are held as: "float32" or "float64".
+        Type of the points: "float32" or "float64".
     column : str, optional
-        Column of a table that holds lists; without it, all columns are numbers.
+        Column of a table with the points as lists; without it, all columns are numbers.
     """
 
     files: tuple[SourceFile, ...]
@@ -80,16 +80,16 @@ class Source:
 def open_source(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], column: str | None = None
 ) -> Source:
-    """Look at files of points without reading them.
+    """Describe files of points without reading them whole.
 
     Parameters
     ----------
     source : path or list of paths
         A .npy file of shape (n, d), a Parquet or an Arrow (Feather 2) file, a folder of files of
-        one of these kinds, which are taken in the order of their names, or a list of them.
+        one of these kinds, read in the order of their names, or a list of files.
     column : str, optional
-        Column that holds the points as lists. Without it: the only column of lists, or all columns,
-        which then hold numbers.
+        Column with the points as lists. By default the only column of lists, or all columns, which
+        then hold numbers.
     """
     paths = list_files(source)
     column = point_column(paths[0], column)
@@ -127,7 +127,7 @@ def list_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
         raise InputError(f"{source} holds files of several kinds: give files of one kind")
     if paths[0].suffix.lower() not in ENDINGS:
         raise InputError(
-            f"{paths[0]} does not end in {', '.join(ENDINGS)}: these are the files that are read"
+            f"{paths[0]} does not end in {', '.join(ENDINGS)}: only such files are read"
         )
     return paths
 
@@ -192,12 +192,12 @@ def read_part(path: str, first: int, stop: int, column: str | None) -> Any:
             table = arrow.Table.from_batches([batches[i] for i in groups], reader.schema)
             table = table.select(columns) if columns else table
     table = table.slice(first - skipped, stop - first)
-    # Each column in one piece: lists of numbers are then read without a copy.
+    # With each column in one piece, lists of numbers are read without a copy.
     return table.column(0).combine_chunks() if column else table.combine_chunks()
 
 
 def check_part(part: Any, path: str, first: int) -> FloatArray:
-    """Rows of a file as float32 or float64, or an error that says where they are."""
+    """Rows of a file as float32 or float64, or an error that names the file and row."""
     try:
         checked: FloatArray = np.asarray(check_features(part, minimum=1, name="the part"))
     except FeatureError as error:
@@ -206,7 +206,7 @@ def check_part(part: Any, path: str, first: int) -> FloatArray:
 
 
 def _overlapping(sizes: list[int], first: int, stop: int) -> tuple[list[int], int]:
-    """Which pieces of these sizes hold rows first to stop - 1, and the rows before them."""
+    """Which pieces of these sizes hold rows first to stop - 1, and how many rows precede them."""
     starts = [0, *accumulate(sizes)]
     low = bisect_right(starts, first) - 1
     high = next((i for i in range(low, len(sizes)) if starts[i] >= stop), len(sizes))

@@ -1,4 +1,4 @@
-"""The tasks of a stage on Dask: sent to workers, waited for, sent again when a worker dies."""
+"""Run the tasks of a stage on Dask, and run them again when a worker dies."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -10,11 +10,11 @@ from poise.errors import PoiseError, RunError
 from poise.extras import needed
 
 StageProgress = Callable[[str, int, int], None]
-"""Called with the stage, tasks done, and all of its tasks."""
+"""Called with the stage, the number of tasks done, and the number of its tasks."""
 
 
 Run = Callable[[str, Task, Iterable[int]], dict[int, Facts]]
-"""Does a stage: its name, its task and the numbers to do it for; what each returned."""
+"""Runs a stage: its name, its task and the numbers to run it for; returns all results."""
 
 
 def run_stage(
@@ -25,10 +25,10 @@ def run_stage(
     task: Task,
     numbers: Iterable[int],
 ) -> dict[int, Facts]:
-    """Do a task for each number, on any worker, and return what each returned.
+    """Run a task for each number, on any worker, and return the results.
 
-    Dask sends the tasks of a worker that dies to others; those finished leave a record and are not
-    done again.
+    Dask sends the tasks of a worker that dies to others; finished tasks leave a record and are not
+    run again.
 
     Raises
     ------
@@ -44,25 +44,25 @@ def run_stage(
         ): number
         for number in wanted
     }
-    found: dict[int, Facts] = {}
+    facts: dict[int, Facts] = {}
     try:
         for future in distributed.as_completed(futures):
-            found[futures[future]] = future.result()
+            facts[futures[future]] = future.result()
             if progress:
-                progress(stage, len(found), len(wanted))
+                progress(stage, len(facts), len(wanted))
     except distributed.KilledWorker as error:
         raise RunError(
-            f"workers died again and again in the stage {stage} ({error.task}), most likely of too "
-            "little memory: use more cells or fewer workers on each machine, then run the command "
-            "again; what is finished is kept"
+            f"workers died repeatedly in the stage {stage} ({error.task}), probably for lack of "
+            "memory: use more cells or fewer workers per machine, then run the command again; "
+            "finished work is kept"
         ) from None
     except PoiseError:
         raise
     except Exception as error:
         raise RunError(
-            f"the stage {stage} failed: {type(error).__name__}: {error}; what is finished is kept: "
+            f"the stage {stage} failed: {type(error).__name__}: {error}; finished work is kept: "
             "run the command again to resume"
         ) from error
     finally:
         client.cancel([future for future in futures if not future.done()])
-    return found
+    return facts

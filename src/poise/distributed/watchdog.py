@@ -1,8 +1,9 @@
-"""A small process beside each rank that says so when the rank dies or hangs.
+"""A small process beside each rank that reports when the rank dies or hangs.
 
-A rank that waits inside MPI or PETSc for another one that died cannot say anything, and most
-launchers kill it without a word. The watchdog is a process of its own: it hears a sign of life from
-its rank, and writes an error that names the rank and what it was doing. It ends a rank that hangs.
+A rank that waits inside MPI or PETSc for a dead rank cannot report anything, and most launchers
+kill it without a message. The watchdog is a separate process that receives signs of life from its
+rank. Without them it writes an error that names the rank and what it was doing, and ends a rank
+that hangs.
 """
 
 import os
@@ -15,43 +16,43 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-#: Seconds between signs of life, at least: each wakes the other process.
-PACE = 0.25
+#: Minimum number of seconds between signs of life, since each wakes the other process.
+BEAT_SECONDS = 0.25
 
 
 class Watchdog:
-    """The side of the rank: starts the process and tells it what is going on.
+    """The side of the rank: starts the process and reports to it.
 
     Parameters
     ----------
-    name : how messages call the rank, for example "rank 1 of 2"
+    name : name of the rank in messages, for example "rank 1 of 2"
     timeout : seconds without a sign of life after which the rank is ended
     """
 
     def __init__(self, name: str, timeout: float) -> None:
         command = [sys.executable, "-I", str(Path(__file__)), str(os.getpid()), str(timeout), name]
-        # A session of its own: the launcher kills the rank and what belongs to it, not this.
+        # In its own session: the launcher kills the rank and its children, but not this process.
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         self._last = 0.0
 
     def beat(self) -> None:
-        """A sign of life."""
+        """Send a sign of life."""
         now = time.monotonic()
-        if now - self._last >= PACE:
+        if now - self._last >= BEAT_SECONDS:
             self._last = now
             self._send("beat")
 
     def doing(self, what: str) -> None:
-        """What the rank does now, for the message."""
+        """Set what the rank does now, for the message."""
         self._last = time.monotonic()
         self._send(f"doing {what}")
 
     def safe(self, where: str) -> None:
-        """Where answers are kept, for the message."""
+        """Set where answers are kept, for the message."""
         self._send(f"safe {where}")
 
     def goodbye(self) -> None:
-        """The rank ends as it should, or has said itself why it does not."""
+        """The rank ends normally, or has reported its error itself."""
         if self._process.stdin is not None and not self._process.stdin.closed:
             self._send("goodbye")
             self._process.stdin.close()
@@ -63,7 +64,7 @@ class Watchdog:
             return
         try:
             os.write(pipe.fileno(), (" ".join(line.split()) + "\n").encode())
-        except OSError:  # somebody ended the watchdog: the rank goes on without it
+        except OSError:  # the watchdog was ended: the rank continues without it
             pipe.close()
 
 

@@ -1,4 +1,4 @@
-"""From directed edges to the weights of the graph, cell by cell: hubs, scales, symmetry, shards."""
+"""Compute the weights from directed edges, cell by cell: hubs, scales, symmetry, shards."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +24,7 @@ from poise.graph.weights import combined
 
 
 class Edges(NamedTuple):
-    """Directed edges: rows of the graph that they lead from and to, and their distances."""
+    """Directed edges: rows of the graph at both ends, and distances."""
 
     sources: IntArray
     targets: IntArray
@@ -32,14 +32,14 @@ class Edges(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The last edge that each point of a cell still accepts: its distance and its source."""
+    """The last edge that each point of a cell accepts: its distance and its source."""
 
     distances: FloatArray
     sources: IntArray
 
 
 def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """What the edges into a cell say about its points.
+    """The scale of each point of a cell and the edges it accepts, from the edges into the cell.
 
     Its files: the scale of each point, that is d_k or, where that is 0, the smallest positive
     distance at which the point is listed; and, for points listed by more than `most_incoming`
@@ -48,15 +48,15 @@ def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
     plan = load_plan(folder)
     first = first_rows(read_table(folder, "counts"))
     edges = _edges(folder, segments_into(folder, "edges", number), first)
-    n, here = int(first[number + 1] - first[number]), edges.targets - first[number]
+    n, rows = int(first[number + 1] - first[number]), edges.targets - first[number]
     scale = np.array(load("edges", folder, number, "kth"))
     positive = edges.distances > 0
     nearest = np.full(n, np.inf)
-    np.minimum.at(nearest, here[positive], edges.distances[positive])
+    np.minimum.at(nearest, rows[positive], edges.distances[positive])
     repaired = (scale == 0) & np.isfinite(nearest)
     scale[repaired] = nearest[repaired]
-    incoming = np.bincount(here, minlength=n)
-    limits = accepted(edges, here, incoming, plan.most_incoming)
+    incoming = np.bincount(rows, minlength=n)
+    limits = accepted(edges, rows, incoming, plan.most_incoming)
     facts = {
         "most_incoming": int(incoming.max()),
         "capped": int(np.isfinite(limits.distances).sum()),
@@ -64,14 +64,14 @@ def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
     return {"scale": scale, "limit": limits.distances, "last": limits.sources}, facts
 
 
-def accepted(edges: Edges, here: IntArray, incoming: IntArray, most: int | None) -> Limits:
+def accepted(edges: Edges, rows: IntArray, incoming: IntArray, most: int | None) -> Limits:
     """The limits of points with more than `most` incoming edges; infinite for the others."""
     limits = Limits(
         np.full(incoming.size, np.inf),
         np.full(incoming.size, np.iinfo(np.int64).max, dtype=np.int64),
     )
     for hub in np.flatnonzero(incoming > most) if most is not None else ():
-        into = np.flatnonzero(here == hub)
+        into = np.flatnonzero(rows == hub)
         order = np.lexsort((edges.sources[into], edges.distances[into]))
         last = into[order[most - 1]]  # type: ignore[operator]
         limits.distances[hub], limits.sources[hub] = edges.distances[last], edges.sources[last]
@@ -79,7 +79,7 @@ def accepted(edges: Edges, here: IntArray, incoming: IntArray, most: int | None)
 
 
 def write_rows(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """The weights of a cell's rows, as a shard of the graph, and what is reported about them."""
+    """The weights of a cell's rows as a shard of the graph, and numbers for the report."""
     plan = load_plan(folder)
     first = first_rows(read_table(folder, "counts"))
     begin, stop = int(first[number]), int(first[number + 1])
@@ -118,7 +118,7 @@ class _Weighted(NamedTuple):
 
 
 def _directed(folder: Path, segments: list[Segment], first: IntArray) -> tuple[_Weighted, int]:
-    """The edges of some segments that hubs accept, with their weights; and how many they refuse."""
+    """The accepted edges of some segments with their weights, and the number of refused ones."""
     kernel = load_plan(folder).kernel_function
     sources, targets, weights, dropped = [], [], [], 0
     for segment in segments:
@@ -133,16 +133,16 @@ def _directed(folder: Path, segments: list[Segment], first: IntArray) -> tuple[_
         targets.append(edges.targets)
         weights.append(kernel(edges.distances, own, other))
     none = np.empty(0, dtype=np.int64)
-    found = _Weighted(
+    weighted = _Weighted(
         np.concatenate([none, *sources]),
         np.concatenate([none, *targets]),
         np.concatenate([np.empty(0), *weights]),
     )
-    return found, dropped
+    return weighted, dropped
 
 
 def spare(folder: Path, number: int) -> tuple[Arrays, Facts]:
-    """Which points of a cell would lose all their edges to hubs: they keep the nearest one."""
+    """The points of a cell that hubs would leave without edges: they keep the nearest one."""
     first = first_rows(read_table(folder, "counts"))
     left = np.zeros(int(first[number + 1] - first[number]), dtype=bool)
     for segment in segments_from(folder, "edges", number):
@@ -155,21 +155,21 @@ def spare(folder: Path, number: int) -> tuple[Arrays, Facts]:
 def _kept(
     folder: Path, segment: Segment, edges: Edges, from_cell: int, to_cell: int
 ) -> npt.NDArray[np.bool_]:
-    """Which edges their targets accept, or their sources keep because they have no other."""
+    """Which edges their targets accept, or their sources keep because they have no others."""
     if not read_table(folder, "capped")[segment.target]:
         return np.ones(edges.sources.size, dtype=bool)
-    here = edges.sources - from_cell
-    nearest = load("edges", folder, segment.source, "nearest")[here]
-    spared = load("spared", folder, segment.source, "spared")[here]
+    rows = edges.sources - from_cell
+    nearest = load("edges", folder, segment.source, "nearest")[rows]
+    spared = load("spared", folder, segment.source, "spared")[rows]
     accepted = _accepted(folder, segment, edges, to_cell)
     return np.asarray(accepted | (spared & (edges.distances == nearest)), dtype=bool)
 
 
 def _accepted(folder: Path, segment: Segment, edges: Edges, to_cell: int) -> npt.NDArray[np.bool_]:
     """Which edges their targets accept."""
-    here = edges.targets - to_cell
-    limit = load("received", folder, segment.target, "limit")[here]
-    last = load("received", folder, segment.target, "last")[here]
+    rows = edges.targets - to_cell
+    limit = load("received", folder, segment.target, "limit")[rows]
+    last = load("received", folder, segment.target, "last")[rows]
     before = (edges.distances < limit) | ((edges.distances == limit) & (edges.sources <= last))
     return np.asarray(before, dtype=bool)
 
@@ -195,7 +195,7 @@ def _edges(folder: Path, segments: list[Segment], first: IntArray) -> Edges:
 def _matrix(
     weights: FloatArray, rows: IntArray, columns: IntArray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """Entries as CSR in canonical form: SciPy adds such matrices without tables as wide as they."""
+    """Entries as CSR in canonical form: SciPy adds such matrices without large temporary tables."""
     matrix = sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape))
     matrix.sum_duplicates()
     return matrix

@@ -1,9 +1,9 @@
-"""Named arrays in one file that is mapped into memory: opening it costs a pass over its bytes.
+"""Named arrays in one file that is mapped into memory; opening it costs one pass over its bytes.
 
 The file is an .npz that `numpy.load` reads too: a zip archive without compression. Every array
-begins at a multiple of 64 bytes, so that it can be used where it lies, and every array has the
-checksum that zip prescribes. CRC-32 finds all damage that disks and interrupted copies do, and
-reads 7 GB a second here, SHA-256 2 GB: so all bytes are checked each time, not headers alone.
+begins at a multiple of 64 bytes, so that it can be used in place, and has the checksum that zip
+requires. CRC-32 detects the damage that disks and interrupted copies cause, and reads 7 GB per
+second here, SHA-256 2 GB. So every read checks all bytes, not only headers.
 """
 
 import mmap
@@ -22,15 +22,15 @@ from poise.files import write_whole
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-ALIGNED = 64
-#: Of a zip archive: the header before each member, and fields beyond it: of sizes beyond 4 GB, and
-#: one that nobody reads, which moves what follows to where it should begin.
-LOCAL_HEADER, LARGE_FIELD, UNREAD = 30, 20, 0x706F
-BLOCK = 2**24
+ALIGNMENT_BYTES = 64
+#: Of a zip archive: the header before each member, the extra field of sizes beyond 4 GB, and an
+#: extra field that no reader knows: its padding aligns the array behind it.
+LOCAL_HEADER_BYTES, LARGE_FIELD_BYTES, UNREAD_FIELD_ID = 30, 20, 0x706F
+BLOCK_BYTES = 2**24
 
 
 class DamagedError(ValueError):
-    """A file that is not as it was written."""
+    """A file that was changed after it was written."""
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
@@ -57,9 +57,9 @@ def _write(archive: ZipFile, name: str, array: npt.NDArray[Any]) -> None:
         raise DataError(f"the array {name!r} holds objects: a file of arrays holds numbers")
     info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     assert archive.fp is not None
-    begins = archive.fp.tell() + LOCAL_HEADER + len(name.encode()) + LARGE_FIELD + 4
-    padding = -begins % ALIGNED
-    info.extra = struct.pack("<HH", UNREAD, padding) + bytes(padding)
+    begins = archive.fp.tell() + LOCAL_HEADER_BYTES + len(name.encode()) + LARGE_FIELD_BYTES + 4
+    padding = -begins % ALIGNMENT_BYTES
+    info.extra = struct.pack("<HH", UNREAD_FIELD_ID, padding) + bytes(padding)
     with archive.open(info, "w", force_zip64=True) as member:
         np.lib.format.write_array(member, array, allow_pickle=False)
 
@@ -76,7 +76,7 @@ def read_arrays(path: Path, *, check: bool = True) -> Arrays:
     Raises
     ------
     OSError, BadZipFile, ValueError, EOFError
-        If there is no such file, or it is no file of arrays, or damaged.
+        If there is no such file, or it is damaged or not a file of arrays.
     """
     with path.open("rb") as file, ZipFile(file) as archive:
         content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -89,18 +89,18 @@ def read_arrays(path: Path, *, check: bool = True) -> Arrays:
 
 
 def _unpacked(archive: ZipFile, info: ZipInfo) -> npt.NDArray[Any]:
-    with archive.open(info) as member:  # which checks it
-        found: npt.NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
-    found.flags.writeable = False
-    return found
+    with archive.open(info) as member:  # checks it
+        array: npt.NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    array.flags.writeable = False
+    return array
 
 
 def _mapped(content: memoryview, info: ZipInfo, file: str, check: bool) -> npt.NDArray[Any]:
-    header = content[info.header_offset : info.header_offset + LOCAL_HEADER]
-    if len(header) < LOCAL_HEADER or bytes(header[:4]) != b"PK\x03\x04":
+    header = content[info.header_offset : info.header_offset + LOCAL_HEADER_BYTES]
+    if len(header) < LOCAL_HEADER_BYTES or bytes(header[:4]) != b"PK\x03\x04":
         raise BadZipFile(f"{info.filename} of {file} is not where it should be")
     name_length, extra_length = struct.unpack("<HH", header[26:30])
-    begins = info.header_offset + LOCAL_HEADER + name_length + extra_length
+    begins = info.header_offset + LOCAL_HEADER_BYTES + name_length + extra_length
     member = content[begins : begins + info.file_size]
     if len(member) != info.file_size:
         raise EOFError(f"{info.filename} of {file} is cut off")
@@ -110,14 +110,14 @@ def _mapped(content: memoryview, info: ZipInfo, file: str, check: bool) -> npt.N
 
 
 def _checksum(member: memoryview) -> int:
-    found = 0
-    for start in range(0, len(member), BLOCK):
-        found = zlib.crc32(member[start : start + BLOCK], found)
-    return found
+    checksum = 0
+    for start in range(0, len(member), BLOCK_BYTES):
+        checksum = zlib.crc32(member[start : start + BLOCK_BYTES], checksum)
+    return checksum
 
 
 def _array(member: memoryview) -> npt.NDArray[Any]:
-    """An array in the format .npy, where it lies."""
+    """An array in the .npy format, in place."""
     stream = _Stream(member)
     version = np.lib.format.read_magic(stream)
     read = {
@@ -132,21 +132,21 @@ def _array(member: memoryview) -> npt.NDArray[Any]:
     count = int(np.prod(shape, dtype=np.int64))
     if len(member) - stream.at < count * dtype.itemsize:
         raise EOFError("an array is cut off")
-    found: npt.NDArray[Any] = np.frombuffer(member, dtype, count, stream.at)
-    found = found.reshape(shape, order="F" if fortran else "C")
-    if not found.flags.aligned:
-        found = found.copy()
-        found.flags.writeable = False
-    return found
+    array: npt.NDArray[Any] = np.frombuffer(member, dtype, count, stream.at)
+    array = array.reshape(shape, order="F" if fortran else "C")
+    if not array.flags.aligned:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 class _Stream:
-    """The beginning of a member, as NumPy reads it."""
+    """A member as a file that NumPy reads the header from."""
 
     def __init__(self, member: memoryview) -> None:
         self.member, self.at = member, 0
 
     def read(self, size: int = -1, /) -> bytes:
-        found = bytes(self.member[self.at : self.at + size])
-        self.at += len(found)
-        return found
+        content = bytes(self.member[self.at : self.at + size])
+        self.at += len(content)
+        return content

@@ -1,7 +1,7 @@
-"""Neighbour search: the libraries behind one small interface.
+"""Neighbour search: several libraries behind one small interface.
 
-A backend prepares the points once and then answers queries. What it returns are candidates with
-exact distances; `poise.graph.search` sorts them, leaves the point itself out and fills gaps.
+A backend prepares the points once and then answers queries. It returns candidates with exact
+distances; `poise.graph.search` sorts them, leaves the point itself out and fills gaps.
 """
 
 from abc import ABC, abstractmethod
@@ -19,14 +19,14 @@ from poise.registry import Registry
 Searcher: TypeAlias = Callable[[Features, int], tuple[IntArray, FloatArray]]
 """(queries (m, d), count c) -> indices (m, c), -1 for none, and distances (m, c) in any order."""
 
-SPARE = 4
-"""Candidates fetched beyond the count, so that float32 rounding cannot push a true one out."""
+SPARE_CANDIDATES = 4
+"""Candidates fetched beyond the count, so that float32 rounding cannot displace a true one."""
 
-REDUCED_ABOVE, REDUCED_UP_TO = 64, 4096
-"""Dimensions for which the approximate search looks along principal directions; with more, the
+REDUCED_ABOVE_DIMENSIONS, REDUCED_MAX_DIMENSIONS = 64, 4096
+"""Numbers of dimensions for which the approximate search uses principal directions. With more, the
 directions themselves would take minutes."""
 
-PRINCIPAL_SAMPLE = 5_000
+PRINCIPAL_SAMPLE_POINTS = 5_000
 """Points that the principal directions are computed from."""
 
 
@@ -34,7 +34,7 @@ class Backend(ABC):
     """A way to find neighbours. Subclasses are frozen dataclasses of their settings."""
 
     metrics: ClassVar[frozenset[str] | None] = frozenset({"euclidean"})
-    """What it can search; None: everything that scikit-learn knows."""
+    """Metrics that it can search; None: all that scikit-learn knows."""
     sparse: ClassVar[bool] = False
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Backend(ABC):
         """Index the points; the searcher may be called many times."""
 
     def check(self, points: Features, metric: str) -> None:
-        """Refuse what this backend cannot search."""
+        """Refuse points or a metric that this backend cannot search."""
         name = type(self).__name__
         if is_sparse(points) and not self.sparse:
             raise InputError(
@@ -74,13 +74,13 @@ class Brute(Backend):
         model = NearestNeighbors(metric=metric, algorithm="brute").fit(form(points))
 
         def search(queries: Features, count: int) -> tuple[IntArray, FloatArray]:
-            fetched = min(count + SPARE, points.shape[0])
+            fetched = min(count + SPARE_CANDIDATES, points.shape[0])
             with config_context(working_memory=64):  # megabytes
-                found, indices = model.kneighbors(form(queries), n_neighbors=fetched)
+                distances, indices = model.kneighbors(form(queries), n_neighbors=fetched)
             indices = indices.astype(np.int64)
             if metric in ("euclidean", "manhattan"):
                 return indices, pair_distances(queries, points, indices, metric)
-            return indices, found.astype(np.float64)
+            return indices, distances.astype(np.float64)
 
         return search
 
@@ -99,10 +99,10 @@ class KDTree(Backend):
         p = 1 if metric == "manhattan" else 2
 
         def search(queries: Features, count: int) -> tuple[IntArray, FloatArray]:
-            fetched = min(count + SPARE, points.shape[0])
+            fetched = min(count + SPARE_CANDIDATES, points.shape[0])
             asked = np.asarray(queries, dtype=np.float64)
-            _, found = tree.query(asked, k=np.arange(1, fetched + 1), p=p, workers=-1)
-            indices = np.asarray(found, dtype=np.int64)
+            _, numbers = tree.query(asked, k=np.arange(1, fetched + 1), p=p, workers=-1)
+            indices = np.asarray(numbers, dtype=np.int64)
             return indices, pair_distances(queries, points, indices, metric)
 
         return search
@@ -110,7 +110,7 @@ class KDTree(Backend):
 
 @dataclass(frozen=True, eq=False)
 class Float32Form:
-    """Rows as faiss wants them: centred and scaled to the unit cube, where float32 is finest.
+    """Rows for faiss: centred and scaled to the unit cube, where float32 is finest.
 
     With `axes` of shape (d, q), only their components along q directions.
     """
@@ -129,11 +129,11 @@ class Float32Form:
         return result
 
     def reduced(self, points: Any, variance: float, seed: int) -> "Float32Form":
-        """With the principal directions that hold this share of the variance, if half will do."""
+        """Keep the principal directions with this share of the variance, if half of all suffice."""
         n, d = points.shape
-        if not REDUCED_ABOVE < d <= REDUCED_UP_TO:
+        if not REDUCED_ABOVE_DIMENSIONS < d <= REDUCED_MAX_DIMENSIONS:
             return self
-        rows = np.sort(np.random.default_rng(seed).permutation(n)[:PRINCIPAL_SAMPLE])
+        rows = np.sort(np.random.default_rng(seed).permutation(n)[:PRINCIPAL_SAMPLE_POINTS])
         sample = self(points[rows]).astype(np.float64)
         values, vectors = np.linalg.eigh(sample.T @ sample)
         held = np.cumsum(values[::-1])
@@ -142,7 +142,7 @@ class Float32Form:
 
 
 def float32_form(points: Any) -> Float32Form:
-    """How to make these points what faiss wants."""
+    """The form of these points for faiss."""
     centre = points.mean(axis=0, dtype=np.float64)
     above = float((points.max(axis=0) - centre).max())
     below = float((centre - points.min(axis=0)).max())
@@ -163,7 +163,7 @@ class FaissFlat(Backend):
         index.add(rescale(points))
 
         def search(queries: Features, count: int) -> tuple[IntArray, FloatArray]:
-            fetched = min(count + SPARE, points.shape[0])
+            fetched = min(count + SPARE_CANDIDATES, points.shape[0])
             small = rescale(queries)
             squares, indices = index.search(small, fetched)
             distances = pair_distances(queries, points, indices, metric)
@@ -179,7 +179,7 @@ class FaissFlat(Backend):
 
 
 def _certified(queries: Any, farthest: Any, kth: FloatArray) -> Any:
-    """Which rows of a float32 search are proved to hold the true nearest neighbours.
+    """Which rows of a float32 search provably hold the true nearest neighbours.
 
     Any point y nearer to the query x than the k-th candidate has ``|y| <= |x| + d_k``, so that its
     float32 square ``|x|^2 + |y|^2 - 2 x.y`` is wrong by at most ``(d + 8) u (2 |x| + d_k)^2``
@@ -195,14 +195,14 @@ def _certified(queries: Any, farthest: Any, kth: FloatArray) -> Any:
 @backends.register("faiss-ivf")
 @dataclass(frozen=True)
 class FaissIVF(Backend):
-    """faiss inverted lists: approximate, looks only into the cells near each point.
+    """faiss inverted lists: approximate, searches only the cells near each point.
 
     Parameters
     ----------
     lists_per_root : float
         Number of cells, as a multiple of the square root of the number of points.
     probes : int
-        Cells looked into for each query. More: higher recall, longer search.
+        Cells searched for each query. More: higher recall, longer search.
     variance : float
         In more than 64 dimensions, cells are searched along the principal directions that hold this
         share of the variance (if these are at most half of all) and three times as many candidates
@@ -231,7 +231,7 @@ class FaissIVF(Backend):
         index.nprobe = min(self.probes, lists)
 
         def search(queries: Features, count: int) -> tuple[IntArray, FloatArray]:
-            wanted = count + SPARE if convert.axes is None else 3 * count
+            wanted = count + SPARE_CANDIDATES if convert.axes is None else 3 * count
             _, indices = index.search(convert(queries), min(wanted, n))
             return indices, pair_distances(queries, points, indices, metric)
 

@@ -18,9 +18,9 @@ def ordered_components(W: sparse.csr_array) -> npt.NDArray[np.int64]:
     -------
     ndarray of int64, shape (n,)
     """
-    _, found = csgraph.connected_components(W, directed=False)
-    _, first, sizes = np.unique(found, return_index=True, return_counts=True)
+    _, labels = csgraph.connected_components(W, directed=False)
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
     order = np.lexsort((first, -sizes))
     rank = np.empty(order.size, dtype=np.int64)
     rank[order] = np.arange(order.size)
-    return rank[found]
+    return rank[labels]

@@ -1,4 +1,4 @@
-"""How a graph was made: what new points need to be joined to it in the same way."""
+"""How a graph was made, so that new points can be joined to it in the same way."""
 
 from dataclasses import dataclass, field
 from math import inf

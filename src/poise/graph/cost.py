@@ -1,4 +1,4 @@
-"""What a graph will cost, before it is begun: seconds and memory."""
+"""Time and memory that a graph will take, estimated before it is built."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from poise.machine import check_room, gigabytes
 
-#: Seconds of one core, measured: for a pair of points in 64 dimensions, compared all with all or in
-#: lists; for a point in a k-d tree; for a point in small cells.
-ALL_PAIRS, IN_LISTS, IN_TREE, IN_CELLS = 5.5e-9, 8e-9, 1e-4, 5e-5
-#: Bytes of a number in an index (lists grow by more than they need), of an entry of the list of a
-#: point (index and distance), and of an entry while weights are made symmetric and checked.
-IN_INDEX, LISTED, WEIGHED = 6.5, 12, 80
-#: Bytes of a point besides, and of what is loaded for the search.
-BESIDES, LOADED = 100, 5e7
+#: Measured seconds of one core: per pair of points in 64 dimensions, all pairs or within lists; per
+#: point in a k-d tree; per point in small cells.
+PAIR_SECONDS, LIST_PAIR_SECONDS, TREE_POINT_SECONDS, CELL_POINT_SECONDS = 5.5e-9, 8e-9, 1e-4, 5e-5
+#: Bytes per number in a search index (lists grow by more than they need), per entry of the list of
+#: a point (node and distance), and per entry while weights are symmetrised and checked.
+INDEX_NUMBER_BYTES, LIST_ENTRY_BYTES, WEIGHT_ENTRY_BYTES = 6.5, 12, 80
+#: Further bytes per point, and bytes of the libraries loaded for the search.
+POINT_BYTES, LIBRARY_BYTES = 100, 5e7
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Cost:
 
     Attributes
     ----------
-    seconds : on as many cores as were asked about
-    memory : bytes at most, the points themselves not counted
+    seconds : on the given number of cores
+    memory : at most so many bytes, without the points themselves
     """
 
     seconds: float
@@ -34,25 +34,25 @@ class Cost:
 
 
 def knn_cost(n: int, d: int, k: int, backend: str, cores: int = 1) -> Cost:
-    """What joining n points in d dimensions to k neighbours each costs, roughly.
+    """Rough cost of joining n points in d dimensions to k neighbours each.
 
     Parameters
     ----------
     backend : name of the backend, see `choose_backend`
     """
     width = max(d, 32) / 64
-    index = IN_INDEX * d
+    index = INDEX_NUMBER_BYTES * d
     if backend == "faiss-cells":
-        seconds = n * IN_CELLS * width
+        seconds = n * CELL_POINT_SECONDS * width
     elif backend == "faiss-ivf":
-        seconds = 12 * n * float(np.sqrt(n)) * IN_LISTS * width
+        seconds = 12 * n * float(np.sqrt(n)) * LIST_PAIR_SECONDS * width
     elif backend == "kd-tree":
-        seconds, index = n * IN_TREE, 16.0 * d
+        seconds, index = n * TREE_POINT_SECONDS, 16.0 * d
     else:
-        seconds = float(n) * n * ALL_PAIRS * max(d, 64) / 64
+        seconds = float(n) * n * PAIR_SECONDS * max(d, 64) / 64
         index = 4.0 * d if backend == "faiss-flat" else 8.0 * d
-    each = max(index + LISTED * k, WEIGHED * k) + BESIDES
-    return Cost(seconds / cores, n * each + LOADED)
+    each = max(index + LIST_ENTRY_BYTES * k, WEIGHT_ENTRY_BYTES * k) + POINT_BYTES
+    return Cost(seconds / cores, n * each + LIBRARY_BYTES)
 
 
 def check_cost(n: int, k: int, cost: Cost) -> None:

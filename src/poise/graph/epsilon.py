@@ -15,8 +15,8 @@ from poise.graph.neighbours import Spacing
 from poise.graph.radius import neighbours_within, sampled_density
 from poise.graph.weights import symmetrised
 
-LARGEST_MEAN = 2_000
-"""Neighbours a point, on average, beyond which the graph is refused: 24 kB a point."""
+MAX_MEAN_NEIGHBOURS = 2_000
+"""Mean number of neighbours per point above which the graph is refused: 24 kB per point."""
 
 
 def epsilon_graph(
@@ -50,8 +50,8 @@ def epsilon_graph(
     Raises
     ------
     GraphError
-        If no pair lies within the radius, or more than `LARGEST_MEAN` neighbours a point do; the
-        message suggests a radius.
+        If no pair lies within the radius, or more than `MAX_MEAN_NEIGHBOURS` neighbours per point
+        do; the message suggests a radius.
     """
     features = check_features(X)
     metric = check_metric(metric, is_sparse(features))
@@ -62,10 +62,10 @@ def epsilon_graph(
     function = as_kernel(kernel)
     points, space = search_space(features, metric)
     mean, advice = sampled_density(points, radius, space)
-    if mean > LARGEST_MEAN:
+    if mean > MAX_MEAN_NEIGHBOURS:
         raise GraphError(
-            f"radius {radius:g} gives about {mean:,.0f} neighbours a point, more than "
-            f"{LARGEST_MEAN:,}: {advice}"
+            f"radius {radius:g} gives about {mean:,.0f} neighbours per point, more than "
+            f"{MAX_MEAN_NEIGHBOURS:,}: {advice}"
         )
     indptr, indices, distances = neighbours_within(points, radius, space)
     if indices.size == 0:

@@ -1,4 +1,4 @@
-"""Points that join a graph: their lists of neighbours, and the lists that they enter."""
+"""Add points to a graph: their lists of neighbours, and the lists that they enter."""
 
 from typing import Any
 
@@ -43,13 +43,13 @@ def extended(
     added = check_new(X_new, features, minimum=0)
     if added.shape[0] == 0:
         return features, neighbours
-    with np.errstate(over="ignore"):  # what does not fit is infinite, and refused
+    with np.errstate(over="ignore"):  # overflow gives infinity, which is refused
         added = check_features(added.astype(features.dtype, copy=False), minimum=1, name="X_new")
-    parts: Any = [features, added]  # of one kind: dense or sparse
+    parts: Any = [features, added]  # both dense or both sparse
     features_now = sparse.vstack(parts, "csr") if is_sparse(features) else np.concatenate(parts)
     points, metric = search_space(features_now, construction.metric)
     old, n = features.shape[0], points.shape[0]
-    width = min(k, n - 1)  # fewer points than k: everybody lists everybody
+    width = min(k, n - 1)  # with k points or fewer, each lists all others
     newcomers = np.arange(old, n)
     engine, _ = resolve_backend(backend, points, metric, newcomers.size)
     theirs = search_points(points, points[old:], width, metric, engine, seed, own=newcomers)
@@ -63,7 +63,7 @@ def extended(
 def listed(
     features: Features | None, neighbours: Neighbours | None, construction: Construction | None
 ) -> tuple[Features, Neighbours, Construction, int]:
-    """What lists are updated from, and k; an error that says which of it the graph lacks."""
+    """What updates of the lists need, and k; or an error that says what the graph lacks."""
     if construction is None or construction.k is None:
         made = "from weights" if construction is None else "with a radius"
         raise GraphError(
@@ -97,13 +97,13 @@ def _joined_by(
 ) -> Neighbours:
     """The lists of the old points, with the new points that belong in them."""
     n, had = neighbours.indices.shape
-    if had < width:  # lists that held every other point grow
+    if had < width:  # lists that hold every other point grow
         gaining = np.arange(n)
     else:
-        # The nearest new point alone tells whose lists change, at a fraction of the candidates.
+        # The nearest new point alone decides whether a list changes, with far fewer candidates.
         engine, _ = resolve_backend(backend, new, metric, n)
         nearest = search_points(new, old, 1, metric, engine, seed)
-        # Of points equally far the first is listed, and new ones come last.
+        # Of equally distant points the first is listed, and new points come last.
         gaining = np.flatnonzero(nearest.distances[:, 0] < neighbours.distances[:, -1])
     indices = np.empty((n, width), dtype=np.int32)
     distances = np.empty((n, width))
@@ -112,9 +112,9 @@ def _joined_by(
         return Neighbours(indices, distances)
     count = min(width, new.shape[0])
     engine, _ = resolve_backend(backend, new, metric, gaining.size)
-    found = search_points(new, old[gaining], count, metric, engine, seed)
-    both = np.concatenate([neighbours.distances[gaining], found.distances], axis=1)
-    names = np.concatenate([neighbours.indices[gaining], found.indices + n], axis=1)
+    arrivals = search_points(new, old[gaining], count, metric, engine, seed)
+    both = np.concatenate([neighbours.distances[gaining], arrivals.distances], axis=1)
+    names = np.concatenate([neighbours.indices[gaining], arrivals.indices + n], axis=1)
     order = np.lexsort((names, both), axis=1)[:, :width]
     indices[gaining] = np.take_along_axis(names, order, axis=1)
     distances[gaining] = np.take_along_axis(both, order, axis=1)

@@ -1,4 +1,4 @@
-"""Features as a user gives them -> features that a graph can be built on."""
+"""Check the features of a user and convert them to features that a graph can be built on."""
 
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ from poise.graph.foreign import as_numpy, one_line
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 Features: TypeAlias = FloatArray | sparse.csr_array
 
-LARGEST = 1e150
+MAX_MAGNITUDE = 1e150
 """Largest magnitude allowed: sums of squares of such values are still finite."""
 
 
@@ -34,7 +34,7 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     minimum : int
         The fewest rows allowed.
     name : str
-        What the messages call it.
+        The name of `X` in messages.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     ------
     FeatureError
         NaN or infinite values (how many, the first row), complex numbers, objects that are not
-        numbers, other than two dimensions, too few rows, no columns, values beyond `LARGEST`.
+        numbers, other than two dimensions, too few rows, no columns, values beyond `MAX_MAGNITUDE`.
     """
     X = _with_small_indices(X, name) if is_sparse(X) else as_numpy(X, name)
     _check_kind(X, name)
@@ -63,7 +63,7 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
     except (ValueError, TypeError) as error:
         reason = one_line(error)
         if "could not convert" in reason or "argument must be" in reason:
-            reason = f"{name} holds something else than numbers ({reason}): turn texts and images "
+            reason = f"{name} holds values that are not numbers ({reason}): turn texts and images "
             reason += "into features first, for example with poise.embed"
         raise FeatureError(reason) from None
     _check_values(checked, name)
@@ -79,7 +79,7 @@ def check_features(X: Any, *, minimum: int = 2, name: str = "X") -> Features:
 
 
 def _check_kind(X: Any, name: str) -> None:
-    """Refuse what is no matrix of real numbers, before scikit-learn does so at length."""
+    """Refuse anything but a matrix of real numbers, before scikit-learn does so at length."""
     if X.ndim != 2:
         remedy = (
             "Reshape your data: X.reshape(-1, 1) for a single feature, X.reshape(1, -1) for a "
@@ -98,7 +98,7 @@ def _check_kind(X: Any, name: str) -> None:
 
 
 def _with_small_indices(X: Any, name: str) -> Any:
-    """A sparse matrix as CSR with 32-bit indices, which all that follows wants."""
+    """A sparse matrix as CSR with 32-bit indices, as all later steps need."""
     rows = sparse.csr_array(X) if X.ndim == 2 else X
     if X.ndim != 2 or rows.indices.dtype == rows.indptr.dtype == np.int32:
         return X if X.ndim != 2 else rows
@@ -126,7 +126,7 @@ def _check_values(X: Any, name: str) -> None:
     if values.size == 0:
         return
     largest = max(float(values.max()), -float(values.min()))  # NaN wins both
-    if largest <= LARGEST:
+    if largest <= MAX_MAGNITUDE:
         return
     if np.isfinite(largest):
         raise FeatureError(

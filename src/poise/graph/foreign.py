@@ -1,6 +1,6 @@
-"""Matrices of other libraries as NumPy's, without a copy where their memory allows it.
+"""Convert matrices of other libraries to NumPy, without a copy where their memory allows it.
 
-Nothing is imported here: an object of a library can only come from a process that has imported it.
+Nothing is imported here: whoever has an object of a library has already imported the library.
 """
 
 import sys
@@ -12,7 +12,7 @@ import numpy as np
 from poise.errors import FeatureError, GraphError
 
 CPU_DEVICES = (1, 3)
-"""DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned memory."""
+"""DLPack's numbers of devices whose memory the CPU reads: its own, and CUDA's pinned memory."""
 
 
 def as_numpy(X: Any, name: str = "X") -> Any:
@@ -25,12 +25,12 @@ def as_numpy(X: Any, name: str = "X") -> Any:
         array of lists of one length, or a table of numbers; anything with ``__array__`` or
         ``__dlpack__``; sequences of numbers.
     name : str
-        What the messages call it.
+        The name of `X` in messages.
 
     Raises
     ------
     FeatureError
-        On a GPU, sparse in torch's sense, lists of different lengths, missing values.
+        On a GPU, a sparse tensor, lists of different lengths, missing values.
     """
     torch, arrow = sys.modules.get("torch"), sys.modules.get("pyarrow")
     if torch is not None and isinstance(X, torch.Tensor):
@@ -49,7 +49,7 @@ def as_numpy(X: Any, name: str = "X") -> Any:
         if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):
             return np.from_dlpack(X)
         return np.asarray(X)
-    # numpy's own refusals name neither the argument nor a remedy
+    # NumPy's messages name neither the argument nor a remedy
     except (ValueError, TypeError, RuntimeError, BufferError) as error:
         if hasattr(X, "__dlpack_device__") and int(X.__dlpack_device__()[0]) not in CPU_DEVICES:
             raise FeatureError(_on_device(name, type(X).__name__)) from None
@@ -77,7 +77,7 @@ def matrix_of(weights: Any) -> Any:
 
 
 def one_line(error: Exception) -> str:
-    """What an error says, without its line breaks."""
+    """The message of an error without line breaks."""
     return " ".join(str(error).split())
 
 

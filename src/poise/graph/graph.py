@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -34,7 +34,7 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 class Graph:
     """A similarity graph: symmetric, non-negative weights between n nodes.
 
-    Validated once, when made; nothing changes afterwards and every array is read-only. Made by
+    It is validated once; nothing changes afterwards and every array is read-only. Create one with
     `knn_graph`, `epsilon_graph`, `Graph.from_weights` or `Graph.load`.
 
     Parameters
@@ -42,11 +42,11 @@ class Graph:
     weights : sparse or dense, shape (n, n)
         Kept as float64 CSR: symmetric, zero diagonal, finite, sorted int32 indices, no zeros.
     features : ndarray or csr_array, shape (n, d), optional
-        What the nodes are, for new points and for display. Not copied: leave the array as it is.
+        Features of the nodes, for new points and for display. Not copied: do not change the array.
     neighbours : Neighbours, optional
-        The lists of neighbours that the weights came from.
+        The lists of neighbours that the weights were computed from.
     construction : Construction, optional
-        How the weights came from the features.
+        How the weights were computed from the features.
     spacing : Spacing, optional
         Distances of each node to its nearest and its k-th neighbour.
     """
@@ -56,13 +56,13 @@ class Graph:
     neighbours: Neighbours | None = None
     construction: Construction | None = None
     spacing: Spacing | None = None
+    _stored_components: npt.NDArray[np.int64] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", canonical_weights(self.weights))
         self._check_rest()
 
     def _check_rest(self) -> None:
-        set_once = object.__setattr__  # here alone is a frozen graph written
         if self.features is not None:
             features = check_features(self.features, minimum=1, name="features")
             if features.shape[0] != self.n_nodes:
@@ -70,7 +70,7 @@ class Graph:
                     f"features have {features.shape[0]} rows and the graph {self.n_nodes} nodes: "
                     "give one row per node, in the same order"
                 )
-            set_once(self, "features", features)
+            object.__setattr__(self, "features", features)
         lists, spacing = self.neighbours, self.spacing
         if spacing is not None and {spacing.nearest.shape, spacing.scale.shape} != {
             (self.n_nodes,)
@@ -81,7 +81,7 @@ class Graph:
 
     @classmethod
     def from_weights(cls, weights: Any, features: Any = None) -> Self:
-        """A graph from weights made elsewhere.
+        """A graph from existing weights.
 
         Parameters
         ----------
@@ -94,13 +94,13 @@ class Graph:
         Raises
         ------
         GraphError
-            With the reason, if `weights` are not such a matrix.
+            If `weights` are not such a matrix; the message says why.
         """
         return cls(weights, features)
 
     @classmethod
     def _of_stored(cls, components: npt.NDArray[Any] | None, **parts: Any) -> Self:
-        """A graph whose weights were found to be canonical, with what is known of it."""
+        """A graph from stored parts, whose weights are canonical already."""
         graph = object.__new__(cls)
         for name in ("weights", "features", "neighbours", "construction", "spacing"):
             object.__setattr__(graph, name, parts.get(name))
@@ -109,7 +109,7 @@ class Graph:
             known = components.astype(np.int64)
             if known.shape != (graph.n_nodes,) or known.min() != 0:
                 raise GraphError(f"the components do not belong to a graph of {known.size} nodes")
-            vars(graph)["components"] = _read_only(known)
+            object.__setattr__(graph, "_stored_components", _read_only(known))
         return graph
 
     @property
@@ -125,6 +125,8 @@ class Graph:
     @cached_property
     def components(self) -> npt.NDArray[np.int64]:
         """Component of each node: 0 is the largest, equal sizes ordered by smallest node."""
+        if self._stored_components is not None:
+            return self._stored_components
         return _read_only(ordered_components(self.weights))
 
     @cached_property
@@ -165,7 +167,7 @@ class Graph:
         )
 
     def out_of_sample_weights(self, X_new: Any) -> sparse.csr_array:
-        """Weights that tie new points to the nodes; ``weights @ scores`` are their scores.
+        """Weights between new points and the nodes; ``weights @ scores`` are their scores.
 
         Each new point takes the kernel-weighted average over its k nearest nodes, with its own
         d_k as the scale (over the nodes within the radius, for an epsilon graph).
@@ -183,25 +185,25 @@ class Graph:
         Raises
         ------
         GraphError
-            If the graph holds no features, or it is not known how it was made.
+            If the graph holds no features, or does not know how it was built.
         """
         return self.place(X_new).weights
 
     def place(self, X_new: Any) -> Placement:
-        """Where new points lie: their weights, as above, and how close they are to any node.
+        """Where new points lie: their weights, as above, and how close they are to the nodes.
 
-        ``placement.near`` is False for points that lie far from all nodes, compared with how far
-        those are from their own neighbours; see `poise.graph.placement.closeness_to`.
+        ``placement.near`` is False for points far from all nodes, compared with the distances of
+        the nodes to their own neighbours; see `poise.graph.placement.closeness_to`.
         """
         return place_points(self.features, self.construction, self.spacing, X_new)
 
     def extend(self, X_new: Any, *, backend: str | Backend = "auto", seed: int = 0) -> Self:
-        """A graph with more points: these nodes keep their numbers, the new ones come after them.
+        """A graph with more points: these nodes keep their numbers, and the new ones follow.
 
-        Every new point is searched for among all points. Where it is closer to an old point than
-        that one's k-th neighbour, it takes that place, and the weights are made from the new lists.
-        Old points are not compared with each other again. With exact searches the result is the
-        graph built at once; the time is a fraction of it.
+        The neighbours of every new point are searched among all points. If a new point is closer to
+        an old point than that one's k-th neighbour, it enters its list. The weights are computed
+        from the new lists. Old points are not compared with each other again. With exact searches
+        the result is the graph built at once, in a fraction of the time.
 
         Parameters
         ----------
@@ -235,11 +237,11 @@ class Graph:
         return self._with_lists(features, neighbours)
 
     def without(self, nodes: Any, *, backend: str | Backend = "auto", seed: int = 0) -> Self:
-        """A graph without some of the nodes: the others keep their order and close up.
+        """A graph without some of the nodes: the others keep their order and are renumbered.
 
-        The node numbered i afterwards is ``np.delete(np.arange(n), nodes)[i]`` now. Points that
-        listed a node that leaves are searched for again, no others. Where fewer than k + 1 points
-        are left, each lists all others; lists grow to k again when points are added.
+        The new node i is the old node ``np.delete(np.arange(n), nodes)[i]``. Only points that
+        listed a removed node are searched again. If fewer than k + 1 points are left, each lists
+        all others; lists grow to k again when points are added.
 
         Parameters
         ----------
@@ -259,7 +261,7 @@ class Graph:
         return self._with_lists(features, neighbours)
 
     def reordered(self, order: Any) -> Self:
-        """The same points in another order: node i is what node ``order[i]`` is now.
+        """The same points in another order: the new node i is the old node ``order[i]``.
 
         Parameters
         ----------
@@ -275,11 +277,11 @@ class Graph:
         )
 
     def _with_lists(self, features: Features, neighbours: Neighbours) -> Self:
-        """The graph made in the same way from other lists; this one if they are its own."""
+        """The graph built in the same way from other lists; this one if the lists are its own."""
         if neighbours is self.neighbours or self.construction is None:
             return self
         spacing = neighbours.spacing()
-        # All weights anew: cheap beside any search, and nothing is left to get out of step.
+        # All weights are computed again: cheap compared with any search, and always consistent.
         directed = knn_weights(neighbours, self.construction.kernel_function(), spacing.scale)
         weights = symmetrised(directed, self.construction.symmetrise)
         return type(self)(weights, features, neighbours, self.construction, spacing)
@@ -287,8 +289,8 @@ class Graph:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to `path` (an .npz file), whole or not at all.
 
-        The file holds arrays and names only. A kernel that is a function of the caller's own is
-        saved by name: the loaded graph is complete but for joining new points to it.
+        The file holds only arrays and names. A kernel that is a function of your own is saved by
+        name: the loaded graph is complete, except that new points cannot be joined to it.
         """
         write_graph(
             path,
@@ -303,15 +305,15 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, features: Any = None) -> Self:
-        """Read a graph that `save` wrote. Safe on files from elsewhere: nothing in them is run.
+        """Read a graph that `save` wrote. Safe with untrusted files: nothing in them is run.
 
-        Its arrays are mapped into memory: they stay in the file until they are used, and the file
-        may be replaced meanwhile but not written over.
+        The arrays are mapped into memory: they stay in the file until they are used. Meanwhile the
+        file may be replaced, but not overwritten in place.
 
         Parameters
         ----------
         features : array-like or sparse, shape (n, d), optional
-            Instead of those in the file.
+            Used instead of those in the file.
 
         Raises
         ------
@@ -330,10 +332,10 @@ class Graph:
         return graph
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # nothing in it changes
+        return self  # a graph never changes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Made again, not filled in: arrays from a pickle would not be read-only.
+        # Construct it again: arrays from a pickle would not be read-only.
         parts = (self.weights, self.features, self.neighbours, self.construction, self.spacing)
         return type(self), parts
 

@@ -1,7 +1,7 @@
-"""Kernels: how strongly two neighbours are joined, given how far apart they are.
+"""Kernels: weights of edges from distances.
 
-A kernel sees three arrays that broadcast against each other: the distances ``d`` from each point to
-its neighbours, the scale ``s`` of the point itself and the scales ``r`` of the neighbours. In a
+A kernel takes three arrays that broadcast against each other: the distances ``d`` from each point
+to its neighbours, the scale ``s`` of the point and the scales ``r`` of the neighbours. In a
 k-nearest-neighbour graph the scale of a point is its distance d_k to its k-th neighbour; in an
 epsilon graph every scale is the radius.
 """
@@ -25,7 +25,7 @@ class Kernel(ABC):
     """Maps distances and scales to finite weights >= 0; equal kernels make equal graphs."""
 
     symmetrise: ClassVar[Symmetrise] = "mean"
-    """How the two directions of an edge become one weight unless the caller says otherwise."""
+    """Default of how the two directions of an edge become one weight."""
     interpolates: ClassVar[bool] = False
     """Whether the weight grows without bound as two points meet."""
 
@@ -41,7 +41,7 @@ def scaled_squares(d: FloatArray, s: FloatArray, r: FloatArray) -> FloatArray:
     """``d^2 / (s r)``, and 0 wherever a scale is 0: only coinciding points have no scale."""
     shape = np.broadcast_shapes(d.shape, s.shape, r.shape)
     positive = np.broadcast_to((s > 0) & (r > 0), shape)
-    # quotient by quotient: squares of very large or small distances would leave the range of floats
+    # one quotient at a time: squares of very large or small distances would overflow or underflow
     by_own = np.divide(d, s, out=np.zeros(shape), where=positive)
     by_other = np.divide(d, r, out=np.zeros(shape), where=positive)
     with np.errstate(over="ignore"):  # an infinite ratio is a weight of zero
@@ -110,7 +110,7 @@ class Singular(Kernel):
 
 @dataclass(frozen=True)
 class Profile(Kernel):
-    """eta(d^2 / d_k(x)^2) for a function eta of the caller's own, applied to a whole array."""
+    """eta(d^2 / d_k(x)^2) for a user's function eta of a whole array."""
 
     eta: Callable[[Any], Any]
 
@@ -149,12 +149,12 @@ def as_kernel(kernel: KernelLike) -> Kernel:
 
 
 def registered_name(kernel: Kernel) -> str | None:
-    """The name that makes this very kernel, if it has one: the only way to save a kernel."""
+    """The registered name of this kernel, if it has one: kernels are saved by name only."""
     return next((name for name in kernels if kernels.make(name) == kernel), None)
 
 
 def label(kernel: Kernel) -> str:
-    """What a report or a saved graph calls `kernel`."""
+    """The name of `kernel` in reports and saved graphs."""
     name = registered_name(kernel)
     if name is not None:
         return name

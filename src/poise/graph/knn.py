@@ -18,6 +18,7 @@ from poise.graph.weights import knn_weights, symmetrised
 from poise.progress import Progress
 
 
+# Over 80 lines because of its docstring: the body has 20.
 def knn_graph(
     X: Any,
     k: int = 20,
@@ -41,31 +42,31 @@ def knn_graph(
     ----------
     X : array-like or sparse, shape (n, d)
         One row per point; finite. float32 stays float32. A tensor in the memory of the CPU, an
-        Arrow array of lists, an Arrow table of numbers, and whatever NumPy or DLPack can read will
-        do too, without a copy where none is needed.
+        Arrow array of lists, an Arrow table of numbers, and anything that NumPy or DLPack can read
+        work too, without a copy where none is needed.
     k : int
         Neighbours of each point, the point itself not counted: 1 <= k < n.
     metric : str
         "euclidean", "cosine" (the chord between directions), "manhattan", or any other name that
         scikit-learn's brute-force `NearestNeighbors` knows.
     kernel : str, Kernel or callable
-        A name out of ``poise.graph.kernels.describe()``, or a function that maps an array of
+        A name from ``poise.graph.kernels.describe()``, or a function that maps an array of
         ``|x - y|^2 / d_k(x)^2`` to weights. Coinciding points have distance 0 whatever d_k is.
     symmetrise : {"auto", "mean", "max", "min"}
-        One weight per pair out of the two directions; "min" keeps only mutual neighbours. "auto":
-        as GraphLearning does, the mean for "gaussian" and callables, else the maximum.
+        How the two directions become one weight per pair; "min" keeps only mutual neighbours.
+        "auto": as in GraphLearning, the mean for "gaussian" and callables, else the maximum.
     backend : str or Backend
         "auto" (exact up to about 28,000 points, else approximate: `choose_backend`), "exact", or a
-        name out of ``poise.graph.backends.describe()``.
+        name from ``poise.graph.backends.describe()``.
     keep_features : bool
         Keep `X` (not a copy) in the graph: new points need it.
     keep_neighbours : bool
-        Keep the lists of neighbours and their distances: 12 k bytes a point. `Graph.extend` and
+        Keep the lists of neighbours and their distances: 12 k bytes per point. `Graph.extend` and
         `Graph.without` need them.
     seed : int
         For approximate backends: same seed and machine, same graph.
     progress : callable, optional
-        Called with (points done, points) while neighbours are searched for.
+        Called with (points done, points) during the search.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def knn_graph(
     Raises
     ------
     MemoryShortError
-        If that needs more memory than is free, before it is begun.
+        Before anything is computed, if there is not enough free memory.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Distances: which metrics there are, and exact distances between given pairs."""
+"""Distances: the known metrics, and exact distances of given pairs."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -13,22 +13,22 @@ from poise.graph.features import Features, is_sparse
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
-BLOCK = 2**17
-"""Numbers held at a time while distances are computed: small enough for the processor's cache."""
+BLOCK_NUMBERS = 2**17
+"""Numbers held at a time while distances are computed: small enough for the processor cache."""
 
-ROWS = 4096
+BLOCK_ROWS = 4096
 """Rows converted at a time."""
 
 NOT_A_METRIC = {"precomputed", "haversine", "mahalanobis", "seuclidean", "nan_euclidean"}
-"""scikit-learn's names that need something besides X, or that stand for missing values."""
+"""scikit-learn's metrics that need more than X, or that are for missing values."""
 
 
 def check_metric(metric: str, sparse_features: bool) -> str:
-    """`metric`, if neighbours can be searched with it.
+    """`metric` under its usual name, if neighbours can be searched with it.
 
     "cosine" (also called "angular") is the distance ``|x/|x| - y/|y||`` between directions, which
-    is ``sqrt(2 - 2 cos)``; a row of zeros stays where it is. Every other name means what it means
-    to scikit-learn's `NearestNeighbors`.
+    is ``sqrt(2 - 2 cos)``; a row of zeros is left as it is. Every other name has the meaning that
+    it has for scikit-learn's `NearestNeighbors`.
     """
     from sklearn.neighbors import VALID_METRICS, VALID_METRICS_SPARSE
 
@@ -58,15 +58,15 @@ def search_space(X: Features, metric: str) -> tuple[Features, str]:
         unit = (X.data / rows).astype(X.dtype)
         return sparse.csr_array((unit, X.indices, X.indptr), shape=X.shape), "euclidean"
     unit = np.empty(X.shape, dtype=X.dtype)
-    for start in range(0, X.shape[0], ROWS):  # float64 only in blocks
-        block = X[start : start + ROWS]
+    for start in range(0, X.shape[0], BLOCK_ROWS):  # float64 only in blocks
+        block = X[start : start + BLOCK_ROWS]
         lengths = np.sqrt(np.einsum("nd,nd->n", block, block, dtype=np.float64))[:, None]
-        unit[start : start + ROWS] = block / np.where(lengths > 0, lengths, 1.0)
+        unit[start : start + BLOCK_ROWS] = block / np.where(lengths > 0, lengths, 1.0)
     return unit, "euclidean"
 
 
 def scikit_learn_form(points: Features, metric: str) -> Callable[[Any], Any]:
-    """What to do to rows before scikit-learn compares them with `points`."""
+    """The conversion of rows before scikit-learn compares them with `points`."""
     from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
     if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
@@ -101,7 +101,7 @@ def pair_distances(
     m, c = indices.shape
     result = np.empty((m, c))
     entries = points.size / points.shape[0]  # of a sparse matrix: those stored
-    step = max(1, int(BLOCK / max(1.0, c * entries)))
+    step = max(1, int(BLOCK_NUMBERS / max(1.0, c * entries)))
     one_block = _sparse_block if is_sparse(points) else _dense_block
     for start in range(0, m, step):
         rows = slice(start, min(start + step, m))

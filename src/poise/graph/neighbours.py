@@ -1,4 +1,4 @@
-"""Lists of nearest neighbours, and what a graph keeps of them."""
+"""Lists of nearest neighbours, and the distances that a graph keeps of them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The k nearest neighbours of each point, nearest first, the point itself left out.
+    """The k nearest neighbours of each point, nearest first, without the point itself.
 
-    Equal distances are ordered by index. Read-only.
+    Equal distances are ordered by node. Read-only.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Spacing:
     nearest : ndarray of float64, shape (n,)
         Distance to the nearest neighbour; infinite where an epsilon graph found none.
     scale : ndarray of float64, shape (n,)
-        What the kernel divided distances by: d_k, or the radius.
+        What the kernel divides distances by: d_k, or the radius.
     """
 
     nearest: npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""New points: how strongly each is tied to the nodes of a graph that exists."""
+"""Place new points in an existing graph: their weights to its nodes."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def place_points(
     spacing: Spacing | None,
     X_new: Any,
 ) -> Placement:
-    """Weights of the nodes near each new point, each row summing to 1, and how near they are.
+    """Weights of the nodes near each new point, with rows that sum to 1, and how near they are.
 
     A new point x is joined to its k nearest nodes by the kernel of the graph, with its own d_k as
     the scale, or to the nodes within the radius of an epsilon graph (the nearest one if there are
@@ -34,7 +34,7 @@ def place_points(
         Of the graph; see `Graph`.
     X_new : array-like or sparse, shape (m, d)
 
-    Without `spacing` nobody knows what is far, and everything counts as near.
+    Without `spacing` it is unknown what is far, and every point counts as near.
     """
     if features is None:
         raise GraphError(
@@ -43,7 +43,7 @@ def place_points(
         )
     if construction is None:
         raise GraphError(
-            "this graph was made from weights, so it is not known how to join new points to it: "
+            "this graph was made from weights, so it does not know how to join new points: "
             "build it with knn_graph, or give Graph a construction"
         )
     kernel = construction.kernel_function()
@@ -72,7 +72,7 @@ def place_points(
 
 
 def check_new(X_new: Any, features: Features, minimum: int = 1) -> Features:
-    """`X_new` as features like those of the graph."""
+    """`X_new` as features of the same kind as those of the graph."""
     queries = check_features(X_new, minimum=minimum)
     if queries.shape[1] != features.shape[1]:
         raise FeatureError(
@@ -81,7 +81,9 @@ def check_new(X_new: Any, features: Features, minimum: int = 1) -> Features:
         )
     if is_sparse(queries) != is_sparse(features):
         kind = "sparse" if is_sparse(features) else "dense"
-        raise FeatureError(f"the graph's features are {kind} and X is not: give both in one form")
+        raise FeatureError(
+            f"the graph's features are {kind} and X is not: give both in the same form"
+        )
     return queries
 
 
@@ -90,10 +92,10 @@ def _nearest(
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """CSR arrays of the k nearest nodes, and the scale d_k of each new point."""
     k = min(construction.k or 1, features.shape[0])
-    found = nearest_nodes(features, queries, k, metric=construction.metric)
-    indptr = np.arange(0, found.indices.size + 1, k)
-    indices = found.indices.ravel().astype(np.int64)
-    return indptr, indices, found.distances.ravel(), found.distances[:, -1]
+    nearest = nearest_nodes(features, queries, k, metric=construction.metric)
+    indptr = np.arange(0, nearest.indices.size + 1, k)
+    indices = nearest.indices.ravel().astype(np.int64)
+    return indptr, indices, nearest.distances.ravel(), nearest.distances[:, -1]
 
 
 def _within_radius(

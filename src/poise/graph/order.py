@@ -1,4 +1,4 @@
-"""The points of a graph in another order."""
+"""Reorder the points of a graph."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def reordered(
     construction: Construction | None,
     order: Any,
 ) -> tuple[Features, Neighbours]:
-    """Features and neighbour lists with node i being what node ``order[i]`` was.
+    """Features and neighbour lists in which the new node i is the old node ``order[i]``.
 
     Parameters
     ----------
@@ -27,17 +27,17 @@ def reordered(
     """
     features, neighbours, _, _ = listed(features, neighbours, construction)
     n = features.shape[0]
-    places = np.asarray(order, dtype=np.int64)
-    if not np.array_equal(np.sort(places), np.arange(n)):
+    nodes = np.asarray(order, dtype=np.int64)
+    if not np.array_equal(np.sort(nodes), np.arange(n)):
         raise NodeIndexError(
             f"an order names every node once: expected {n} numbers from 0 to {n - 1}"
         )
-    now = np.empty_like(places)
-    now[places] = np.arange(n)
-    indices, distances = now[neighbours.indices[places]], neighbours.distances[places]
+    positions = np.empty_like(nodes)
+    positions[nodes] = np.arange(n)
+    indices, distances = positions[neighbours.indices[nodes]], neighbours.distances[nodes]
     by_distance = np.lexsort((indices, distances), axis=1)
     lists = Neighbours(
         np.take_along_axis(indices, by_distance, axis=1).astype(neighbours.indices.dtype),
         np.take_along_axis(distances, by_distance, axis=1),
     )
-    return features[places], lists
+    return features[nodes], lists

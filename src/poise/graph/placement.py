@@ -1,4 +1,4 @@
-"""Where new points lie in a graph: which nodes each is like, and whether it is like any."""
+"""Where new points lie in a graph: which nodes they are close to, and whether to any."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,19 @@ from scipy import sparse
 
 from poise.graph.metrics import FloatArray, IntArray
 
-#: Closeness below which a point is called far: 1.4 times the scale of every node near it.
-NEAR = 0.5
+#: Points with less closeness are called far: beyond 1.4 times the scale of every node near them.
+MIN_NEAR_CLOSENESS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """How m new points are tied to the n nodes.
+    """Weights and closeness of m new points to the n nodes.
 
     Attributes
     ----------
     weights : (m, n) csr array, rows sum to 1
-    closeness : (m,) from 1, no farther from some node than that node's own neighbours, to 0, far
-        from every node; see `closeness_to`
+    closeness : (m,) between 1 (as close to some node as that node's own neighbours) and 0 (far from
+        every node); see `closeness_to`
     """
 
     weights: sparse.csr_array
@@ -29,19 +29,19 @@ class Placement:
     @property
     def near(self) -> npt.NDArray[np.bool_]:
         """(m,) mask of the points that are not far from every node."""
-        return np.asarray(self.closeness > NEAR)
+        return np.asarray(self.closeness > MIN_NEAR_CLOSENESS)
 
     def faded(self, values: FloatArray, far: FloatArray) -> FloatArray:
-        """(m, C) `values` of the points, which give way to the (C,) `far` with distance."""
+        """(m, C) `values` of the points, replaced by the (C,) `far` with growing distance."""
         share = self.closeness[:, None]
         return np.asarray(np.where(share == 1, values, share * values + (1 - share) * far))
 
 
 def closeness_to(indptr: IntArray, distances: FloatArray, scales: FloatArray) -> FloatArray:
-    """How much a new point belongs to the nodes that it is nearest to.
+    """How close new points are to the nodes nearest to them.
 
-    A node i with scale s_i, its distance to its own k-th neighbour (or the radius), reaches
-    undiminished up to s_i, and beyond as the Gaussian kernel falls:
+    The scale s_i of a node i is its distance to its own k-th neighbour, or the radius. Closeness is
+    1 up to s_i and falls like the Gaussian kernel beyond:
 
         max_i exp(-4 (max(d_i - s_i, 0) / s_i)^2)
 
@@ -49,7 +49,7 @@ def closeness_to(indptr: IntArray, distances: FloatArray, scales: FloatArray) ->
 
     Parameters
     ----------
-    indptr : (m + 1,) where the nodes of each point begin; every point has one
+    indptr : (m + 1,) where the nodes of each point begin; every point has at least one
     distances, scales : (z,) distances d of the nodes to their point, and scales s of the nodes
     """
     beyond = np.maximum(distances - scales, 0.0)

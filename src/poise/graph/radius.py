@@ -6,13 +6,13 @@ import numpy as np
 
 from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, pair_distances, scikit_learn_form
-from poise.graph.search import KD_TREE_DIMENSIONS
+from poise.graph.search import KD_TREE_MAX_DIMENSIONS
 
-SAMPLE = 200
-"""Points whose distances to all others decide whether a radius is sensible."""
+DENSITY_SAMPLE_POINTS = 200
+"""Number of points whose distances to all others show whether a radius is sensible."""
 
-BLOCK = 1_024
-"""Points whose neighbours are looked up at a time."""
+BLOCK_POINTS = 1_024
+"""Number of points whose neighbours are looked up at a time."""
 
 
 def neighbours_within(
@@ -29,18 +29,18 @@ def neighbours_within(
     """
     from sklearn.neighbors import NearestNeighbors
 
-    few = points.shape[1] <= KD_TREE_DIMENSIONS and not is_sparse(points)
+    few = points.shape[1] <= KD_TREE_MAX_DIMENSIONS and not is_sparse(points)
     tree = few and metric in ("euclidean", "manhattan")
     form = scikit_learn_form(points, metric)
     model = NearestNeighbors(metric=metric, algorithm="kd_tree" if tree else "brute")
     model.fit(form(points))
     asked = points if queries is None else queries
     counts, indices, distances = [np.zeros(1, np.int64)], [], []
-    for start in range(0, asked.shape[0], BLOCK):
-        block = asked[start : start + BLOCK]
+    for start in range(0, asked.shape[0], BLOCK_POINTS):
+        block = asked[start : start + BLOCK_POINTS]
         # a little more, then cut by exact distances: the search itself may round
         far, near = model.radius_neighbors(form(block), radius=radius * (1 + 1e-6))
-        rows = np.repeat(np.arange(block.shape[0]), [len(one) for one in near])
+        rows = np.repeat(np.arange(block.shape[0]), [len(row) for row in near])
         columns = np.concatenate(near).astype(np.int64)
         exact = _exact(block, rows, points, columns, metric, np.concatenate(far))
         kept = exact <= radius
@@ -54,24 +54,29 @@ def neighbours_within(
 
 
 def _exact(
-    queries: Features, rows: IntArray, points: Features, columns: IntArray, metric: str, found: Any
+    queries: Features,
+    rows: IntArray,
+    points: Features,
+    columns: IntArray,
+    metric: str,
+    approximate: Any,
 ) -> FloatArray:
     """Distance of each pair (row, column), in chunks: a block may hold millions of pairs."""
-    exact = np.array(found, dtype=np.float64)
+    exact = np.array(approximate, dtype=np.float64)
     if metric in ("euclidean", "manhattan"):
-        for start in range(0, rows.size, BLOCK):
-            pairs = slice(start, start + BLOCK)
-            one = pair_distances(queries[rows[pairs]], points, columns[pairs, None], metric)
-            exact[pairs] = one[:, 0]
+        for start in range(0, rows.size, BLOCK_POINTS):
+            pairs = slice(start, start + BLOCK_POINTS)
+            corrected = pair_distances(queries[rows[pairs]], points, columns[pairs, None], metric)
+            exact[pairs] = corrected[:, 0]
     return exact
 
 
 def sampled_density(points: Features, radius: float, metric: str) -> tuple[float, str]:
-    """Neighbours a point on average, estimated before memory is spent, and a radius to try."""
+    """Mean number of neighbours per point, estimated before memory is used, and a radius to try."""
     from sklearn.metrics import pairwise_distances
 
     n = points.shape[0]
-    chosen = np.random.default_rng(0).permutation(n)[:SAMPLE]
+    chosen = np.random.default_rng(0).permutation(n)[:DENSITY_SAMPLE_POINTS]
     wanted = min(20, n - 1)
     form = scikit_learn_form(points, metric)
     others = form(points)
@@ -83,5 +88,5 @@ def sampled_density(points: Features, radius: float, metric: str) -> tuple[float
         counts.append((distances <= radius).sum(axis=1) - 1)
         usual.append(np.partition(distances, wanted, axis=1)[:, wanted])
     suggested = float(np.median(np.concatenate(usual)))
-    advice = f"try radius={suggested:.3g} (about {wanted} neighbours a point), or knn_graph"
+    advice = f"try radius={suggested:.3g} (about {wanted} neighbours per point), or knn_graph"
     return float(np.concatenate(counts).mean()), advice

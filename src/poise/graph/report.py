@@ -1,4 +1,4 @@
-"""What a user should know about a graph before labelling."""
+"""Facts about a graph, and advice, for a user who is about to label."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,22 +12,22 @@ from poise.graph.features import Features
 from poise.graph.metrics import FloatArray, IntArray
 from poise.graph.neighbours import Spacing
 
-BLOCK = 16_384
-"""Rows taken at a time."""
+BLOCK_ROWS = 16_384
+"""Rows processed at a time."""
 
-UNEVEN = 100.0
+UNEVEN_RATIO = 100.0
 """Ratio of the 95th to the 5th percentile of d_k beyond which distances are called uneven."""
 
-HUB = 20.0
+HUB_RATIO = 20.0
 """Neighbours, as a multiple of the median, beyond which a node is called a hub."""
 
-DOMINANT = 0.9
-"""Share of the variance in one feature beyond which the others hardly count."""
+DOMINANT_SHARE = 0.9
+"""Share of the variance in one feature above which the others hardly matter."""
 
 
 @dataclass(frozen=True)
 class GraphReport:
-    """Facts about a graph and advice in sentences; ``print(report)`` shows both.
+    """Facts about a graph, and advice in sentences; ``print(report)`` shows both.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class GraphReport:
     construction : str or None
         How the graph was made.
     advice : tuple of str
-        What to do about it; empty if there is nothing to do.
+        What to do; empty if there is nothing to do.
     """
 
     n_nodes: int
@@ -100,7 +100,7 @@ def make_report(
     construction: Construction | None,
     spacing: Spacing | None,
 ) -> GraphReport:
-    """Gather the facts of a graph, then the advice that follows from them."""
+    """Collect the facts of a graph and the advice that follows from them."""
     counts = np.diff(weights.indptr)
     k = construction.k if construction else None
     duplicates = nearest = scale = None
@@ -140,17 +140,17 @@ def _on_components(sizes: IntArray, isolated: int, k: int | None) -> list[str]:
     share = 100 * int(sizes[0]) / n
     sentences = [
         f"The graph has {sizes.size:,} components and the largest holds {share:.1f}% of the nodes: "
-        "labels do not travel between components, so each needs a label of its own."
+        "labels do not travel between components, so each needs its own label."
     ]
     if k is not None and k < n - 1:
         sentences.append(
-            f"If the components are not clusters that you expect, a larger k joins them: try "
+            f"If you do not expect these components, a larger k joins them: try "
             f"k={min(2 * k, n - 1)}."
         )
     if isolated:
         sentences.append(
-            f"{isolated:,} node(s) have no edge and can only be labelled one by one: exclude them, "
-            "or join them with a larger k or radius."
+            f"{isolated:,} node(s) have no edges and can only be labelled one by one: exclude "
+            "them, or join them with a larger k or radius."
         )
     return sentences
 
@@ -171,14 +171,14 @@ def _on_scale(
     scale: tuple[float, float, float] | None, neighbours: tuple[int, int, int]
 ) -> list[str]:
     sentences = []
-    if scale is not None and scale[2] > UNEVEN * scale[0]:
+    if scale is not None and scale[2] > UNEVEN_RATIO * scale[0]:
         sentences.append(
             f"Distances are uneven (d_k from {scale[0]:.3g} to {scale[2]:.3g}): the self-tuned "
-            "kernels allow for it, but look for outliers or features on different scales."
+            "kernels allow for that, but check for outliers and features on different scales."
         )
-    if neighbours[2] > HUB * max(neighbours[1], 1):
+    if neighbours[2] > HUB_RATIO * max(neighbours[1], 1):
         sentences.append(
-            f"One node has {neighbours[2]:,} neighbours and the median node {neighbours[1]:,}: "
+            f"One node has {neighbours[2]:,} neighbours, the median node {neighbours[1]:,}: "
             "such hubs are common in many dimensions; metric='cosine', symmetrise='min' or an "
             "embedding in fewer dimensions reduces them."
         )
@@ -197,11 +197,11 @@ def _on_features(features: Features | None, construction: Construction | None) -
         return ["All points are the same: the graph carries no information."]
     column = int(variances.argmax())
     share = float(variances[column]) / total
-    if share <= DOMINANT:
+    if share <= DOMINANT_SHARE:
         return []
     return [
-        f"Feature {column} holds {100 * share:.0f}% of the variance and decides the neighbours "
-        "almost alone: if that is not meant, standardise the features first."
+        f"Feature {column} holds {100 * share:.0f}% of the variance and determines the "
+        "neighbours almost alone: if that is not intended, standardise the features first."
     ]
 
 
@@ -210,8 +210,8 @@ def column_variances(features: npt.NDArray[np.floating[Any]]) -> FloatArray:
     n, d = features.shape
     centre = features.mean(axis=0, dtype=np.float64)
     squares = np.zeros(d)
-    for start in range(0, n, BLOCK):
-        squares += np.square(features[start : start + BLOCK] - centre).sum(axis=0)
+    for start in range(0, n, BLOCK_ROWS):
+        squares += np.square(features[start : start + BLOCK_ROWS] - centre).sum(axis=0)
     return np.asarray(squares / n)
 
 

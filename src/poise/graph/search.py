@@ -7,32 +7,32 @@ from scipy.sparse import csr_array
 
 from poise.graph.backend import Backend, FaissFlat, Searcher, as_backend, backends
 from poise.graph.cells import CellSearcher
-from poise.graph.coinciding import LARGE, large_groups, next_in_group
+from poise.graph.coinciding import LARGE_GROUP_POINTS, large_groups, next_in_group
 from poise.graph.features import Features, is_sparse
 from poise.graph.metrics import FloatArray, IntArray, search_space
 from poise.graph.neighbours import Neighbours
 from poise.graph.workers import blocks_in_parallel
 from poise.progress import Progress
 
-KD_TREE_DIMENSIONS = 10
-"""Up to here the k-d tree beats comparing all pairs clearly."""
+KD_TREE_MAX_DIMENSIONS = 10
+"""Up to so many dimensions the k-d tree is clearly faster than comparing all pairs."""
 
-BRUTE_WORK = 2e9
-"""Up to here scikit-learn takes a fraction of a second, and faiss need not be imported."""
+BRUTE_MAX_WORK = 2e9
+"""Up to this work scikit-learn takes a fraction of a second, and faiss is not imported."""
 
-BRUTE_NUMBERS = 1e7
-"""Numbers up to which features may be copied to float64, which scikit-learn is given."""
+BRUTE_MAX_NUMBERS = 1e7
+"""Features of at most so many numbers are copied to float64 for scikit-learn."""
 
-FLAT_WORK = 5e10
-"""Up to here all pairs are compared: about a second on two cores (28,000 points in 64 dimensions).
-Beyond, the time of comparing all pairs would grow with the square of the number of points."""
+FLAT_MAX_WORK = 5e10
+"""Up to this work all pairs are compared: about a second on two cores (28,000 points in 64
+dimensions). Above it, the time would grow with the square of the number of points."""
 
-CELLS_FROM = 200_000
-"""From this many points, inverted lists have many small cells. Small cells are no slower below it,
-but the graphs of published experiments must stay as they are."""
+CELLS_MIN_POINTS = 200_000
+"""From this many points on, inverted lists have many small cells. Small cells are no slower for
+fewer points, but the graphs of published experiments must stay as they are."""
 
-BLOCK = 16_384
-"""Queries answered at a time: bounds the memory that a search takes beyond its result."""
+BLOCK_QUERIES = 16_384
+"""Queries answered at a time: bounds the memory that a search needs beyond its result."""
 
 
 def choose_backend(
@@ -47,15 +47,15 @@ def choose_backend(
     """
     if sparse or metric not in ("euclidean", "cosine", "manhattan"):
         return "brute"
-    if d <= KD_TREE_DIMENSIONS:
+    if d <= KD_TREE_MAX_DIMENSIONS:
         return "kd-tree"
     work = float(n if queries is None else queries) * n * max(d, 64)
-    if metric == "manhattan" or (work <= BRUTE_WORK and n * d <= BRUTE_NUMBERS):
+    if metric == "manhattan" or (work <= BRUTE_MAX_WORK and n * d <= BRUTE_MAX_NUMBERS):
         return "brute"
     few = queries is not None and 20 * queries <= n  # not worth sorting all points into lists
-    if exact or few or work <= FLAT_WORK:
+    if exact or few or work <= FLAT_MAX_WORK:
         return "faiss-flat"
-    return "faiss-cells" if n >= CELLS_FROM else "faiss-ivf"
+    return "faiss-cells" if n >= CELLS_MIN_POINTS else "faiss-ivf"
 
 
 def resolve_backend(
@@ -100,7 +100,11 @@ def nearest_neighbours(
     chosen, _ = resolve_backend(backend, X, metric)
     points, metric = search_space(X, metric)
     n = points.shape[0]
-    groups = [] if isinstance(points, csr_array) else large_groups(points, max(LARGE, k + 1))
+    groups = (
+        []
+        if isinstance(points, csr_array)
+        else large_groups(points, max(LARGE_GROUP_POINTS, k + 1))
+    )
     if not groups:
         own = np.arange(n)
         return search_points(points, points, k, metric, chosen, seed, own=own, progress=progress)
@@ -109,10 +113,10 @@ def nearest_neighbours(
         indices[group] = next_in_group(group, k)
     own = np.setdiff1d(np.arange(n), np.concatenate(groups))
     if own.size:
-        found = search_points(
+        lists = search_points(
             points, points[own], k, metric, chosen, seed, own=own, progress=progress
         )
-        indices[own], distances[own] = found.indices, found.distances
+        indices[own], distances[own] = lists.indices, lists.distances
     return Neighbours(indices, distances)
 
 
@@ -163,8 +167,10 @@ def search_points(
     if isinstance(searcher, CellSearcher):
         each = blocks_in_parallel
         if own is not None:
-            order = np.argsort(searcher.cell[own], kind="stable")  # cells stay in the cache
-    blocks = [order[start : start + BLOCK] for start in range(0, m, BLOCK)]
+            order = np.argsort(
+                searcher.cell[own], kind="stable"
+            )  # neighbouring queries share cached cells
+    blocks = [order[start : start + BLOCK_QUERIES] for start in range(0, m, BLOCK_QUERIES)]
     done = 0
     for rows in each(answer, blocks):
         done += rows.size
@@ -173,8 +179,8 @@ def search_points(
     short = np.flatnonzero(~np.isfinite(distances[:, -1]))  # cells that held too few points
     if short.size:
         exact = FaissFlat().prepare(points, metric, seed)
-        for start in range(0, short.size, BLOCK):
-            answer(short[start : start + BLOCK], exact)
+        for start in range(0, short.size, BLOCK_QUERIES):
+            answer(short[start : start + BLOCK_QUERIES], exact)
     if progress:
         progress(m, m)
     return Neighbours(indices, distances)
@@ -183,10 +189,10 @@ def search_points(
 def _nearest(
     searcher: Searcher, queries: Features, k: int, own: IntArray | None
 ) -> tuple[IntArray, FloatArray]:
-    """The k nearest candidates of each query, by distance and then by index."""
+    """The k nearest candidates of each query, by distance and then by node."""
     indices, distances = searcher(queries, k if own is None else k + 1)
     if own is not None:
-        # by index, not by distance: among coinciding points the first one need not be itself
+        # by node, not by distance: among coinciding points the first need not be the point itself
         distances[indices == own[:, None]] = np.inf
     order = np.lexsort((indices, distances), axis=1)[:, :k]
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)

@@ -1,4 +1,4 @@
-"""Graphs in files: NumPy's .npz with plain arrays, and nothing that could run code."""
+"""Graphs in files: NumPy's .npz with plain arrays, without anything that could run code."""
 
 import json
 import os
@@ -23,11 +23,11 @@ from poise.graph.weights import already_canonical
 
 FORMAT = "poise-graph"
 VERSION = 2
-"""From version 2 on the file is mapped into memory, and weights are as `Graph` keeps them."""
+"""From version 2 on, the file is mapped into memory, and the weights are in canonical form."""
 UNREADABLE = (
     OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, zlib.error, struct.error
 )  # fmt: skip
-"""What reading a file raises that is damaged or something else."""
+"""Exceptions raised while reading a file that is damaged or not a graph."""
 
 
 def write_graph(
@@ -69,7 +69,7 @@ def write_graph(
 
 
 def _target(path: Any) -> Path:
-    """Where to write, if it is the name of a file in a folder that there is."""
+    """The path to write to, if it names a file in an existing folder."""
     try:
         target = Path(path)
     except TypeError:
@@ -77,14 +77,14 @@ def _target(path: Any) -> Path:
     if target.is_dir():
         raise DataError(f"{str(path)!r} is a folder: name a file in it, for example graph.npz")
     if not target.parent.is_dir():
-        raise DataError(f"there is no folder {str(target.parent)!r}: make it first")
+        raise DataError(f"there is no folder {str(target.parent)!r}: create it first")
     return target
 
 
 def read_graph(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """The fingerprint and the parts that `write_graph` wrote, as arguments of `Graph`.
 
-    From version 2 on there may be "components" too.
+    From version 2 on, "components" may be among them.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _matrix_from(arrays: dict[str, Any], name: str) -> Any:
 
 
 def _construction_to_plain(construction: Construction) -> dict[str, Any]:
-    """Everything but the function; "registered" says whether its name can bring it back."""
+    """All fields but the function; "registered" says whether its name identifies the function."""
     plain = {
         field.name: getattr(construction, field.name)
         for field in fields(construction)

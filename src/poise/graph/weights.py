@@ -1,4 +1,4 @@
-"""Weight matrices: from whatever a user has to the one form that everything else relies on."""
+"""Weight matrices: checked, and converted to the one form that all other code relies on."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from poise.graph.neighbours import Neighbours
 
 SYMMETRY_TOLERANCE = 1e-6
 """Largest |w_ij - w_ji|, relative to the largest weight, that counts as rounding (float32)."""
-LARGEST, SMALLEST = 1e100, 1e-100
-"""Where the largest weight lies outside of these, products of weights would leave the range of
-floats, and all weights are multiplied by one power of two."""
+UNSCALED_MAX, UNSCALED_MIN = 1e100, 1e-100
+"""If the largest weight lies outside these bounds, products of weights would overflow or underflow,
+and all weights are multiplied by one power of two."""
 
 
 def canonical_weights(weights: Any) -> sparse.csr_array:
@@ -24,7 +24,8 @@ def canonical_weights(weights: Any) -> sparse.csr_array:
 
     Canonical: float64 CSR, exactly symmetric, zero diagonal, finite, non-negative, sorted int32
     indices, no explicit zeros, arrays read-only. Entries given twice are added, as SciPy does.
-    Weights that are all beyond `LARGEST` or `SMALLEST` are rescaled: the largest is then about 1.
+    If the largest weight is above `UNSCALED_MAX` or below `UNSCALED_MIN`, all weights are rescaled
+    so that it is about 1.
 
     Parameters
     ----------
@@ -55,10 +56,10 @@ def canonical_weights(weights: Any) -> sparse.csr_array:
 
 
 def already_canonical(W: sparse.csr_array) -> sparse.csr_array:
-    """`W` itself, which is to be as `canonical_weights` returns it; refused if it is not.
+    """`W` itself, if it is in the form that `canonical_weights` returns; else an error.
 
-    For matrices of many entries that were stored: nothing is copied or sorted. Whether `W` is
-    symmetric is seen from its products with a random vector from both sides.
+    For large stored matrices: nothing is copied or sorted. Symmetry is tested by the products of
+    `W` with a random vector from both sides.
     """
     _check_values(W, "W.setdiag(0)")
     x = np.random.default_rng(0).random(W.shape[0])
@@ -66,7 +67,7 @@ def already_canonical(W: sparse.csr_array) -> sparse.csr_array:
     small = {W.indices.dtype, W.indptr.dtype} == {np.dtype(np.int32)}
     sorted_once = small and W.data.dtype == np.float64 and W.has_canonical_format
     if not sorted_once or not W.data.all() or not np.allclose(right, left, rtol=1e-9, atol=0):
-        raise GraphError("the weights are not as a graph keeps them: build the graph again")
+        raise GraphError("the weights are not in the form of a saved graph: build the graph again")
     for part in (W.data, W.indices, W.indptr):
         part.flags.writeable = False
     return W
@@ -75,7 +76,7 @@ def already_canonical(W: sparse.csr_array) -> sparse.csr_array:
 def knn_weights(
     neighbours: Neighbours, kernel: Kernel, scale: npt.NDArray[np.float64] | None = None
 ) -> sparse.csr_array:
-    """The directed weights: row i holds the weights of the neighbours that i lists."""
+    """Directed weights: row i holds the weights of the neighbours that node i lists."""
     n, k = neighbours.indices.shape
     if scale is None:
         scale = neighbours.spacing().scale
@@ -90,7 +91,7 @@ def knn_weights(
 
 
 def symmetrised(W: sparse.csr_array, how: Symmetrise) -> sparse.csr_array:
-    """One weight per pair of the two directions: their mean, the larger, or the smaller.
+    """One weight per pair from its two directions: their mean, the larger or the smaller.
 
     "min" keeps an edge only where each end lists the other (the mutual graph).
     """
@@ -162,7 +163,7 @@ def _check_values(W: sparse.csr_array, without_diagonal: str) -> None:
 def _rescale(W: sparse.csr_array) -> None:
     """Multiply by a power of two where the largest weight is far from 1."""
     largest, smallest = W.data.max(initial=0.0), W.data.min(initial=np.inf)
-    if not W.nnz or SMALLEST <= largest <= LARGEST:
+    if not W.nnz or UNSCALED_MIN <= largest <= UNSCALED_MAX:
         return
     exponent = int(np.frexp(largest)[1])
     W.data[:] = np.ldexp(W.data, -exponent)

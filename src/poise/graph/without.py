@@ -1,4 +1,4 @@
-"""Points that leave a graph: the lists that named them are searched for again."""
+"""Remove points from a graph, and search again for the lists that named them."""
 
 from typing import Any
 
@@ -23,10 +23,10 @@ def reduced(
     backend: str | Backend = "auto",
     seed: int = 0,
 ) -> tuple[Features, Neighbours]:
-    """Features and neighbour lists of a graph after `nodes` left it.
+    """Features and neighbour lists of a graph without `nodes`.
 
-    The others keep their order. Only those that listed a node that left are searched for again,
-    among all that stay; with exact searches the lists are those of a graph built at once.
+    The others keep their order. Only points that listed a removed node are searched again, among
+    all that stay; with exact searches the lists are those of a graph built at once.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def reduced(
     if lost.size:
         points, metric = search_space(features, construction.metric)
         engine, _ = resolve_backend(backend, points, metric, lost.size)
-        found = search_points(points, points[lost], width, metric, engine, seed, own=lost)
-        indices[lost], distances[lost] = found.indices, found.distances
+        lists = search_points(points, points[lost], width, metric, engine, seed, own=lost)
+        indices[lost], distances[lost] = lists.indices, lists.distances
     return features, Neighbours(indices, distances)
 
 

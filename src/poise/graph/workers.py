@@ -1,8 +1,8 @@
-"""Threads that each answer blocks of queries alone.
+"""Threads that each answer whole blocks of queries.
 
-Libraries that share out every small product among all cores make the cores wait for each other
-after each of them: on a busy machine that takes most of the time. With a block for each thread
-nobody waits before the end, and what comes out does not depend on their number.
+Libraries that split every small product among all cores make the cores wait for each other after
+each product; on a busy machine that takes most of the time. With one block per thread, no thread
+waits before the end, and the result does not depend on the number of threads.
 """
 
 from collections import deque
@@ -15,15 +15,15 @@ U = TypeVar("U")
 
 
 def blocks_in_parallel(work: Callable[[T], U], blocks: Iterable[T]) -> Iterator[U]:
-    """``map(work, blocks)``, in this order; few results wait at any time, so memory stays small.
+    """``map(work, blocks)`` in this order; few results wait at a time, so memory use stays small.
 
-    As many threads as faiss may use, which is what OMP_NUM_THREADS says, or else one per core.
+    Uses as many threads as faiss: OMP_NUM_THREADS, or else one per core.
     """
     import faiss
 
     threads = faiss.omp_get_max_threads()
     begun: deque[Future[U]] = deque()
-    # The setting is of the thread that makes it: in these, faiss computes alone.
+    # The setting is per thread: within these threads, faiss uses one thread.
     alone = ThreadPoolExecutor(threads, "poise-search", lambda: faiss.omp_set_num_threads(1))
     with alone as pool:
         try:

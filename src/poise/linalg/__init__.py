@@ -2,7 +2,7 @@
 
 from poise.linalg.preconditioners import choose_preconditioner
 from poise.linalg.prepared import PreparedLaplacian, prepare
-from poise.linalg.solve import solve
+from poise.linalg.simultaneous import solve
 from poise.linalg.status import Solution, Status
 
 __all__ = [

@@ -17,19 +17,20 @@ from scipy import sparse
 
 from poise.arrays import Ints
 
-#: Groups at most, where no component needs one more. More groups mean fewer steps, but a dense
-#: inverse of this size per operator.
+#: Maximum number of groups, unless components need more. More groups mean fewer steps, but a
+#: dense inverse of this size per operator.
 MAX_GROUPS = 256
-#: A group of fewer nodes than this on average is not worth its share of the dense inverse.
+#: Smaller groups (on average) are not worth their share of the dense inverse.
 MIN_NODES_PER_GROUP = 32
-#: Rounds of pairing: more than any graph that fits in memory needs.
+#: Maximum number of rounds of pairing: more than any graph that fits in memory needs.
 MAX_ROUNDS = 64
-#: Passes over the nodes in a round, each between those that are still alone.
-PASSES = 6
-#: A round that leaves more than this share of the groups is slow (a star, say): the rest joins.
-SLOW = 0.75
-#: Odd numbers that mix the two ends of an edge to the arbitrary number that breaks ties.
-FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+#: Passes per round over the nodes that have no partner yet.
+PASSES_PER_ROUND = 6
+#: A round that leaves more than this share of the groups is slow (on a star, say). The nodes left
+#: over then join their strongest neighbours.
+SLOW_ROUND_SHARE = 0.75
+#: Odd factors that turn the two ends of an edge into the arbitrary number that breaks ties.
+FIRST_FACTOR, SECOND_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 class Aggregates(NamedTuple):
@@ -37,7 +38,7 @@ class Aggregates(NamedTuple):
 
     Attributes
     ----------
-    group : (n,) group numbers 0 .. m-1 in that order, or -1, which stands at its end
+    group : (n,) group numbers 0 .. m-1 in that order, or -1; nodes with -1 are at its end
     order : (n,) nodes, near ones close to each other
     """
 
@@ -46,9 +47,9 @@ class Aggregates(NamedTuple):
 
 
 def aggregate(weights: sparse.csr_array, components: Ints) -> Aggregates:
-    """Pair nodes, then pairs, until there are few enough groups; go on for the order alone.
+    """Pair nodes, then pairs, until there are few enough groups; continue for the order alone.
 
-    Components that are too small for a group of their own get none: Jacobi solves those in a few
+    Components that are too small for a group of their own get none: Jacobi solves them in a few
     steps. Every group lies within one component.
     """
     n = weights.shape[0]
@@ -60,20 +61,20 @@ def aggregate(weights: sparse.csr_array, components: Ints) -> Aggregates:
     chosen = np.full(n, -1, dtype=np.int64)
     matrix = weights
     for _ in range(MAX_ROUNDS):
-        found = chosen.max(initial=-1) >= 0
-        if not found and np.count_nonzero(np.bincount(group[large])) <= wanted:
+        is_chosen = chosen.max(initial=-1) >= 0
+        if not is_chosen and np.count_nonzero(np.bincount(group[large])) <= wanted:
             chosen[large] = group[large]
         if matrix.nnz == 0:
             break
         parent = _pairs(matrix.indptr, matrix.indices, matrix.data, False)
-        if parent.max() + 1 > SLOW * len(parent):
+        if parent.max() + 1 > SLOW_ROUND_SHARE * len(parent):
             parent = _pairs(matrix.indptr, matrix.indices, matrix.data, True)
         parents.append(parent)
         group = parent[group]
         matrix = _contract(matrix, parent)
-    if chosen.max(initial=-1) < 0:  # one group for each large component, and still too many
+    if chosen.max(initial=-1) < 0:  # one group per large component, and still too many
         chosen[large] = group[large]
-    # From the top of the tree down: children stand where their parents do.
+    # From the top of the tree down: children take the places of their parents.
     rank = np.arange(matrix.shape[0])
     for parent in reversed(parents):
         order = np.argsort(rank[parent], kind="stable")
@@ -81,7 +82,7 @@ def aggregate(weights: sparse.csr_array, components: Ints) -> Aggregates:
         rank[order] = np.arange(len(parent))
     order = np.argsort(rank)
     order = order[np.argsort(~large[order], kind="stable")]
-    # Number the groups as they come.
+    # Number the groups in this order.
     in_order = chosen[order[large[order]]]
     starts = np.concatenate([[True], in_order[1:] != in_order[:-1]])[: len(in_order)]
     numbers = np.full(n, -1, dtype=np.int64)
@@ -94,8 +95,8 @@ def _pairs(indptr, indices, data, join):  # type: ignore[no-untyped-def]
     """(n,) pair of each node: two nodes that are each other's strongest free neighbour.
 
     Strengths are in units of both degrees, ``w_ij / sqrt(d_i d_j)``; ties are broken by an
-    arbitrary number of the edge. What is left after `PASSES` stays alone or, with `join`, goes to
-    the strongest neighbour.
+    arbitrary number of the edge. A node left over after `PASSES_PER_ROUND` passes stays alone or,
+    with `join`, joins its strongest neighbour.
     """
     n = len(indptr) - 1
     scale = np.zeros(n)
@@ -106,7 +107,7 @@ def _pairs(indptr, indices, data, join):  # type: ignore[no-untyped-def]
     pair = np.full(n, -1, dtype=np.int64)
     best = np.full(n, -1, dtype=np.int64)
     count = 0
-    for _ in range(PASSES):
+    for _ in range(PASSES_PER_ROUND):
         before = count
         for i in range(n):
             if pair[i] >= 0 or (best[i] >= 0 and pair[best[i]] < 0):
@@ -120,7 +121,7 @@ def _pairs(indptr, indices, data, join):  # type: ignore[no-untyped-def]
                 strength = np.float32(data[e] * scale[i] * scale[j])
                 if strength < strongest:
                     continue
-                number = np.uint64(min(i, j)) * FIRST + np.uint64(max(i, j)) * SECOND
+                number = np.uint64(min(i, j)) * FIRST_FACTOR + np.uint64(max(i, j)) * SECOND_FACTOR
                 if strength > strongest or number >= lot:
                     best[i], strongest, lot = j, strength, number
         for i in range(n):
@@ -163,7 +164,7 @@ def _contract(weights: sparse.csr_array, parent: Ints) -> sparse.csr_array:
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _sums(indptr, indices, data, parent, children, starts):  # type: ignore[no-untyped-def]
     m = len(starts) - 1
-    place = np.full(m, -1, dtype=np.int64)
+    position = np.full(m, -1, dtype=np.int64)
     pointers = np.zeros(m + 1, dtype=np.int64)
     columns = np.empty(len(indices), dtype=np.int32)
     sums = np.empty(len(indices), dtype=np.float64)
@@ -176,12 +177,12 @@ def _sums(indptr, indices, data, parent, children, starts):  # type: ignore[no-u
                 h = parent[indices[e]]
                 if h == g:
                     continue
-                if place[h] < first:
-                    place[h] = used
+                if position[h] < first:
+                    position[h] = used
                     columns[used] = h
                     sums[used] = data[e]
                     used += 1
                 else:
-                    sums[place[h]] += data[e]
+                    sums[position[h]] += data[e]
         pointers[g + 1] = used
     return pointers, columns[:used].copy(), sums[:used].copy()

@@ -1,10 +1,33 @@
-"""What a solve is given, as the solvers want it: columns as rows, and the operator of each."""
+"""The arguments of a solve as the solvers want them: columns as rows, and the operator of each."""
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.arrays import Floats, Ints
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
+
+RHS_NOT_FINITE = "rhs has NaN or infinite entries: a right-hand side must be finite"
+DIAGONALS_NOT_FINITE = "diagonals have NaN or infinite entries: they must be finite"
+START_NOT_FINITE = "start has NaN or infinite entries: it must be finite"
+
+
+def columns_and_operators(
+    n: int,
+    rhs: npt.ArrayLike,
+    diagonals: npt.ArrayLike | None,
+    free: npt.ArrayLike | None,
+    operator: npt.ArrayLike | None,
+) -> tuple[Floats, Floats, Bools, Ints]:
+    """Right-hand sides (J, n), diagonals `q` (K, n), free nodes (K, n), operators of columns (J,).
+
+    Columns become rows: contiguous, as the compiled code wants them.
+    """
+    rhs_rows = as_rows(rhs, n, "rhs")
+    q = as_rows(0.0 if diagonals is None else diagonals, n, "diagonals")
+    free_rows = as_rows(True if free is None else free, n, "free") > 0
+    shape = (max(len(q), len(free_rows)), n)
+    which = operator_of_columns(operator, len(rhs_rows), shape[0])
+    return rhs_rows, np.broadcast_to(q, shape), np.broadcast_to(free_rows, shape), which
 
 
 def as_rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
@@ -18,7 +41,7 @@ def as_rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
 
 
 def operator_of_columns(operator: npt.ArrayLike | None, n_columns: int, n_operators: int) -> Ints:
-    """(J,) the operator of each column: as said, one for all, or one each."""
+    """(J,) operator of each column: as passed in, or one for all, or one each."""
     if operator is None:
         if n_operators not in (1, n_columns):
             raise InputError(

@@ -1,4 +1,4 @@
-"""Dense factorisations that break down, in our words."""
+"""Clear errors for dense factorisations that break down."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

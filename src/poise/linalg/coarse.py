@@ -1,4 +1,4 @@
-"""Coarse matrices of restricted, shifted Laplacians: half of the two-level preconditioner.
+"""Coarse matrices of restricted, shifted Laplacians: one half of the two-level preconditioner.
 
 ``M^-1 = D^-1 + Z (Z^T A Z)^-1 Z^T`` for ``A = (L + diag(q))`` on the free nodes, `D` its diagonal
 and `Z` the indicators of the groups (`aggregates.py`).
@@ -14,7 +14,7 @@ from poise.linalg.prepared import PreparedLaplacian
 
 
 def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats:
-    """``Z^T A Z`` for one operator: the stored ``Z^T L Z`` with the bound nodes taken out.
+    """``Z^T A Z`` for one operator: the stored ``Z^T L Z`` without the bound nodes.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats
     group, m = prepared.group, prepared.n_groups
     E = prepared.coarse.copy()
     kept = free & (group >= 0)
-    diagonal = np.zeros(m)  # not an empty bincount's integers, where no group has a free node
+    diagonal = np.zeros(m)  # floats: an empty bincount has integers
     diagonal += np.bincount(group[kept], weights=q[kept], minlength=m)
     bound = np.flatnonzero(~free & (group >= 0))
     diagonal -= np.bincount(group[bound], weights=prepared.degrees[bound], minlength=m)
@@ -45,8 +45,8 @@ def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats
 def coarse_inverses(prepared: PreparedLaplacian, diagonals: Floats, free: Bools) -> Floats:
     """(K, m, m) inverses, one per operator; `diagonals` and `free` are (K, n)."""
     matrices = [coarse_matrix(prepared, q, mask) for q, mask in zip(diagonals, free, strict=True)]
-    # A second BLAS thread saves a millisecond, then spins for twenty on a core that the solver's
-    # own threads need.
+    # A second BLAS thread saves one millisecond, then spins for twenty on a core that the threads
+    # of the solver need.
     with _blas().limit(limits=1, user_api="blas"):
         return np.linalg.inv(np.array(matrices))
 

@@ -1,14 +1,19 @@
-"""Preconditioned conjugate gradients on many columns at once, compiled.
+"""Preconditioned conjugate gradients on many columns at once: the compiled code.
 
 One pass over the weights serves up to twelve columns; every column has its own operator
 ``L + diag(q)`` on its own free nodes, its own step lengths and its own end. This is not a block
 Krylov method: the operators differ, only the memory traffic is shared.
 
-Twelve columns are a packet: (n, 12) arrays whose rows are handled as one (`lanes.py`). A packet may
-be narrower, and is filled up with empty columns.
+Arrays are (n, width) in the solver's order of the nodes, and a row is handled as one (`lanes.py`).
+`packets.py` lays them out. All passes are in this file: numba's cache recompiles a function when
+its own file changes, not when a file changes that it calls.
 
 Arithmetic is strict IEEE in a fixed order (no fast-math, sums by row range, ranges in order), so a
 column's bits depend neither on the other columns nor on the number of threads.
+
+References
+----------
+Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed., SIAM 2003, Algorithm 9.1.
 """
 
 import os
@@ -19,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poise.arrays import Floats, Ints
-from poise.linalg.turns import Turns
+from poise.linalg.status import Status
 
 # GNU OpenMP lets idle threads spin for milliseconds, and when another program wants the core the
 # spinning thread is the one put to sleep while the others wait for it: on two busy cores a solve
@@ -30,41 +35,35 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 import numba
 from numba import prange
 
-from poise.linalg.lanes import (
-    WIDTHS,
-    add,
-    load,
-    multiply,
-    store,
-    subtract,
-    times,
-    where_positive,
-)
+from poise.linalg.lanes import add, load, multiply, store, subtract, times, where_positive
 
-#: Below this many multiplications a step, waking a second thread costs more than it saves.
-SERIAL_WORK = 400_000
-#: Columns solved together.
-PACKET = max(WIDTHS)
 #: Rows of the coarse inverse that one thread takes at a time.
-COARSE_BLOCK = 64
-#: The work-queue threading layer of numba may not be entered by two threads at once. They take
-#: turns, packet by packet, so that a short solve need not wait for the end of a long one.
-TURNS = Turns()
+COARSE_BLOCK_ROWS = 64
 
 
-class Layout(NamedTuple):
-    """The reordered weights and the row ranges of a `PreparedLaplacian`."""
+class PacketOperators(NamedTuple):
+    """The operators of a packet's columns, in the solver's order of the nodes.
+
+    Attributes
+    ----------
+    indptr, indices, data, ranges : weights and row ranges of the `PreparedLaplacian`
+    diagonal, inverse : (n, width), the inverse 0 on nodes that are not free
+    coarse_inverse : (K', m, m) inverses of coarse matrices; m = 0 for Jacobi alone
+    coarse_of : (J,) coarse inverse of each column
+    """
 
     indptr: np.ndarray[Any, np.dtype[np.uint32]]
     indices: np.ndarray[Any, np.dtype[np.uint32]]
     data: np.ndarray[Any, np.dtype[Any]]
     ranges: Ints
-    order: Ints
-    position: Ints
+    diagonal: Floats
+    inverse: Floats
+    coarse_inverse: Floats
+    coarse_of: Ints
 
 
 @contextmanager
-def _straight_line_vectorised() -> Iterator[None]:
+def straight_line_vectorised() -> Iterator[None]:
     """Compile with SIMD for straight-line code, which numba leaves off by default.
 
     It puts the lanes of a packet into one register. Set only while functions here are compiled.
@@ -84,8 +83,10 @@ def _parallel(function: Any) -> Any:
 
 
 @_parallel
-def _product(indptr, indices, data, ranges, diagonal, inverse, P, Q, sums, zero):  # type: ignore[no-untyped-def]
+def product(operators, P, Q, sums, zero):  # type: ignore[no-untyped-def]
     """``Q = (L + diag(q)) P`` on the free nodes, 0 elsewhere; per range the sums of ``P * Q``."""
+    indptr, indices, data = operators.indptr, operators.indices, operators.data
+    ranges, diagonal, inverse = operators.ranges, operators.diagonal, operators.inverse
     for g in prange(len(ranges) - 1):
         total = zero
         for i in range(ranges[g], ranges[g + 1]):
@@ -101,8 +102,9 @@ def _product(indptr, indices, data, ranges, diagonal, inverse, P, Q, sums, zero)
 
 
 @_parallel
-def _step(ranges, inverse, alpha, Q, R, squares, energies, group_sums, zero):  # type: ignore[no-untyped-def]
+def advance_residual(operators, alpha, Q, R, squares, energies, group_sums, zero):  # type: ignore[no-untyped-def]
     """``R -= alpha Q``; per range the sums of Z^2, Z R and R, where Z is R over the diagonal."""
+    ranges, inverse = operators.ranges, operators.inverse
     for g in prange(len(ranges) - 1):
         a = load(alpha, 0, zero)
         square = zero
@@ -121,12 +123,13 @@ def _step(ranges, inverse, alpha, Q, R, squares, energies, group_sums, zero):  #
 
 
 @_parallel
-def _coarse_solve(coarse_inverse, coarse_of, group_sums, correction):  # type: ignore[no-untyped-def]
+def solve_coarse(operators, group_sums, correction):  # type: ignore[no-untyped-def]
     """Per column the small dense product ``correction = (Z^T A Z)^-1 Z^T R``."""
+    coarse_inverse, coarse_of = operators.coarse_inverse, operators.coarse_of
     n_columns, m = correction.shape
-    for block in prange((m + COARSE_BLOCK - 1) // COARSE_BLOCK):
-        first = block * COARSE_BLOCK
-        last = min(first + COARSE_BLOCK, m)
+    for block in prange((m + COARSE_BLOCK_ROWS - 1) // COARSE_BLOCK_ROWS):
+        first = block * COARSE_BLOCK_ROWS
+        last = min(first + COARSE_BLOCK_ROWS, m)
         for j in range(n_columns):
             k = coarse_of[j]
             for a in range(first, last):
@@ -138,8 +141,9 @@ def _coarse_solve(coarse_inverse, coarse_of, group_sums, correction):  # type: i
 
 
 @_parallel
-def _direction(ranges, inverse, correction, alpha, beta, R, X, P, zero):  # type: ignore[no-untyped-def]
+def advance_solution(operators, correction, alpha, beta, R, X, P, zero):  # type: ignore[no-untyped-def]
     """``X += alpha P``, then ``P = M^-1 R + beta P`` on the free nodes, 0 elsewhere."""
+    ranges, inverse = operators.ranges, operators.inverse
     m = len(correction)
     for g in prange(len(ranges) - 1):
         a = load(alpha, 0, zero)
@@ -154,28 +158,31 @@ def _direction(ranges, inverse, correction, alpha, beta, R, X, P, zero):  # type
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _iterate(  # type: ignore[no-untyped-def]
-    indptr,
-    indices,
-    data,
-    ranges,
-    diagonal,
-    inverse,
-    coarse_inverse,
-    coarse_of,
-    X,
-    R,
-    P,
-    Q,
-    target,
-    max_steps,
-    zero,
-):
-    """Run to the end. On entry `R` is ``B - A X``, `P` zero; `target` are the norms to reach."""
+def _column_sum(A, j):  # type: ignore[no-untyped-def]
+    """Sum of column `j` from the top down, in double precision."""
+    total = 0.0
+    for g in range(len(A)):
+        total += A[g, j]
+    return total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def conjugate_gradients(operators, X, R, P, Q, target, max_steps, zero):  # type: ignore[no-untyped-def]
+    """Algorithm 9.1 of Saad on a packet: status (J,), steps (J,), norms of the residuals (J,).
+
+    Parameters
+    ----------
+    operators : PacketOperators
+    X, R, P, Q : (n, width)
+        Starts, their residuals ``B - A X``, and zeros for directions and products. At the end `X`
+        holds the solutions and `R` their residuals.
+    target : (J,) norms of the residual over the diagonal, to reach
+    zero : tuple of zeros, one per lane
+    """
     width = X.shape[1]
     n_columns = len(target)
-    n_ranges = len(ranges) - 1
-    m = coarse_inverse.shape[1]
+    n_ranges = len(operators.ranges) - 1
+    m = operators.coarse_inverse.shape[1]
     squares = np.zeros((n_ranges, width), dtype=X.dtype)
     energies = np.zeros((n_ranges, width), dtype=X.dtype)
     group_sums = np.zeros((n_ranges, width), dtype=X.dtype)
@@ -186,14 +193,16 @@ def _iterate(  # type: ignore[no-untyped-def]
     rz = np.zeros(n_columns)
     norm = np.zeros(n_columns)
     steps = np.zeros(n_columns, dtype=np.int64)
-    status = np.full(n_columns, 1, dtype=np.int64)  # MAX_STEPS until shown otherwise
+    status = np.full(n_columns, Status.MAX_STEPS, dtype=np.int64)
     active = np.ones(n_columns, dtype=np.bool_)
     step = 0
     while True:
-        # On the first pass alpha is zero: only the sums are taken.
-        _step(ranges, inverse, alpha, Q, R, squares, energies, group_sums, zero)
+        # Line 5, r = r - alpha A p. On the first pass alpha is zero and only the sums are taken.
+        advance_residual(operators, alpha, Q, R, squares, energies, group_sums, zero)
+        # Line 6, z = M^-1 r: its part in the coarse space. The other part, r over the diagonal, is
+        # never stored.
         if m > 0:
-            _coarse_solve(coarse_inverse, coarse_of, group_sums, by_column)
+            solve_coarse(operators, group_sums, by_column)
             for j in range(n_columns):
                 for a in range(m):
                     correction[a, j] = by_column[j, a]
@@ -202,47 +211,43 @@ def _iterate(  # type: ignore[no-untyped-def]
             beta[0, j] = 0
             if not active[j]:
                 continue
-            square = 0.0
-            rz_new = 0.0
-            for g in range(n_ranges):
-                square += squares[g, j]
-                rz_new += energies[g, j]
+            rz_new = _column_sum(energies, j)
             for a in range(m):
                 rz_new += group_sums[a, j] * correction[a, j]
-            norm[j] = np.sqrt(square)
+            norm[j] = np.sqrt(_column_sum(squares, j))
             steps[j] = step
             if norm[j] <= target[j]:
-                status[j] = 0  # CONVERGED
+                status[j] = Status.CONVERGED
                 active[j] = False
             elif not (rz_new > 0.0 and np.isfinite(rz_new)):
-                status[j] = 2  # BREAKDOWN
+                status[j] = Status.BREAKDOWN
                 active[j] = False
             else:
+                # Line 7, beta = (r, z) / (r, z) of the step before; 0 on the first pass (line 1).
                 beta[0, j] = rz_new / rz[j] if step > 0 else 0.0
                 rz[j] = rz_new
                 any_active = True
-        # Also at the end: this is where X follows alpha.
-        _direction(ranges, inverse, correction, alpha, beta, R, X, P, zero)
+        # Line 4, x = x + alpha p, and line 8, p = z + beta p. The last pass is for line 4 alone.
+        advance_solution(operators, correction, alpha, beta, R, X, P, zero)
         if not any_active or step >= max_steps:
             break
-        _product(indptr, indices, data, ranges, diagonal, inverse, P, Q, squares, zero)
+        # Line 3, alpha = (r, z) / (A p, p).
+        product(operators, P, Q, squares, zero)
         for j in range(n_columns):
             alpha[0, j] = 0
             if active[j]:
-                curvature = 0.0
-                for g in range(n_ranges):
-                    curvature += squares[g, j]
+                curvature = _column_sum(squares, j)
                 if curvature > 0.0 and np.isfinite(curvature):
                     alpha[0, j] = rz[j] / curvature
                 else:
-                    status[j] = 2  # BREAKDOWN
+                    status[j] = Status.BREAKDOWN
                     active[j] = False
         step += 1
     return status, steps, norm
 
 
 @_parallel
-def _lay_out(diagonal, inverse, operator, order, D, D_inverse, X, P, Q):  # type: ignore[no-untyped-def]
+def lay_out(diagonal, inverse, operator, order, D, D_inverse, X, P, Q):  # type: ignore[no-untyped-def]
     """Each column's diagonals in the solver's order; `X`, `P` and `Q` become zero."""
     for i in prange(len(order)):
         node = order[i]
@@ -255,7 +260,7 @@ def _lay_out(diagonal, inverse, operator, order, D, D_inverse, X, P, Q):  # type
 
 
 @_parallel
-def _pack(rows, which, inverse, operator, position, packet):  # type: ignore[no-untyped-def]
+def pack(rows, which, inverse, operator, position, packet):  # type: ignore[no-untyped-def]
     """``packet[position[i], j] = rows[which[j], i]`` on the free nodes, 0 elsewhere."""
     for i in prange(len(position)):
         p = position[i]
@@ -267,7 +272,7 @@ def _pack(rows, which, inverse, operator, position, packet):  # type: ignore[no-
 
 
 @_parallel
-def _sweep(inverse, R, X, zero):  # type: ignore[no-untyped-def]
+def sweep(inverse, R, X, zero):  # type: ignore[no-untyped-def]
     """``X += R / diagonal``."""
     for i in prange(len(X)):
         z = multiply(load(inverse, i, zero), load(R, i, zero))
@@ -275,125 +280,8 @@ def _sweep(inverse, R, X, zero):  # type: ignore[no-untyped-def]
 
 
 @_parallel
-def _unpack(packet, position, rows):  # type: ignore[no-untyped-def]
+def unpack(packet, position, rows):  # type: ignore[no-untyped-def]
     """``rows[j, i] = packet[position[i], j]``."""
     for i in prange(len(position)):
         for j in range(len(rows)):
             rows[j, i] = packet[position[i], j]
-
-
-class _Room:
-    """Memory for the six arrays of a packet, kept for the next one; used during a turn only.
-
-    Memory that is new to a program is slow at first: at a million nodes it took a fifth of a solve.
-    """
-
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, dtype=np.uint8)
-
-    def arrays(self, n: int, width: int, kind: Any) -> Floats:
-        """(6, n, width) numbers of any value."""
-        size = 6 * n * width * np.dtype(kind).itemsize
-        if self._bytes.size < size:
-            self._bytes = np.empty(0, dtype=np.uint8)  # the old ones go first
-            self._bytes = np.empty(size, dtype=np.uint8)
-        arrays: Floats = self._bytes[:size].view(kind).reshape(6, n, width)
-        return arrays
-
-
-_room = _Room()
-
-
-def _busy(threads: int) -> bool:
-    """Whether other programs want the cores: then one thread is faster than several that wait.
-
-    The answer changes no result, since bits do not depend on the number of threads.
-    """
-    return hasattr(os, "getloadavg") and os.getloadavg()[0] > threads + 0.8
-
-
-def iterate(
-    layout: Layout,
-    diagonal: Floats,
-    inverse: Floats,
-    operator: Ints,
-    coarse_inverse: Floats,
-    coarse_of: Ints,
-    B: Floats,
-    X: Floats,
-    rtol: float,
-    max_steps: int,
-    sweep: bool,
-) -> tuple[Floats, Ints, Ints, Floats]:
-    """Solve for many columns, packet by packet; all arrays are in the graph's own order.
-
-    The numbers of `layout.data` decide about the precision: with single ones the whole iteration is
-    in single precision, which halves the traffic of memory that bounds it.
-
-    Parameters
-    ----------
-    diagonal, inverse : (K, n) diagonals of the K operators; the inverse is 0 on nodes not free
-    operator : (J,) operator of each column
-    coarse_inverse : (K', m, m), m = 0 for Jacobi alone
-    coarse_of : (K,) coarse inverse of each operator
-    B : (J, n) right-hand sides; entries on nodes not free are ignored
-    X : (J, n) starts, or (1, n) for all
-    rtol : norm of the residual to reach, relative to that of `B`, both over the diagonal
-    sweep : end with one Jacobi sweep, which damps what is left of the rough part of the error
-
-    Returns
-    -------
-    (J, n) solutions, status (J,), steps (J,), relative residuals reached before the sweep (J,)
-    """
-    n_columns, n = B.shape
-    kind = layout.data.dtype.type
-    coarse_inverse = coarse_inverse.astype(kind, copy=False)
-    value = np.empty(B.shape)
-    status, steps = np.empty((2, n_columns), dtype=np.int64)
-    residual = np.empty(n_columns)
-    matrix = (layout.indptr, layout.indices, layout.data, layout.ranges)
-    cold = not X.any()
-    threads = numba.get_num_threads()
-    work = (len(layout.data) + 8 * n) * min(n_columns, PACKET)
-    numba.set_num_threads(1 if work < SERIAL_WORK or _busy(threads) else threads)
-    try:
-        for first in range(0, n_columns, PACKET):
-            columns = np.arange(first, min(first + PACKET, n_columns))
-            k = operator[columns]
-            width = next(w for w in WIDTHS if w >= len(columns))
-            zero = (kind(0.0),) * width
-            with TURNS, _straight_line_vectorised():
-                D, D_inverse, x, r, P, Q = _room.arrays(n, width, kind)
-                _lay_out(diagonal, inverse, k, layout.order, D, D_inverse, x, P, Q)
-                _pack(B, columns, inverse, k, layout.position, r)
-                sums = np.empty((3, len(layout.ranges) - 1, width), dtype=kind)
-                still = np.zeros((1, width), dtype=kind)
-                _step(layout.ranges, D_inverse, still, Q, r, *sums, zero)
-                scale = np.sqrt(sums[0].sum(axis=0, dtype=np.float64))
-                if not cold:
-                    _pack(X, columns % len(X), inverse, k, layout.position, x)
-                    x *= scale > 0  # a zero column needs no other start
-                    _product(*matrix, D, D_inverse, x, Q, sums[0], zero)
-                    r -= Q
-                scale = scale[: len(columns)]
-                status[columns], steps[columns], norm = _iterate(
-                    *matrix,
-                    D,
-                    D_inverse,
-                    coarse_inverse,
-                    coarse_of[k],
-                    x,
-                    r,
-                    P,
-                    Q,
-                    rtol * scale,
-                    max_steps,
-                    zero,
-                )
-                residual[columns] = norm / np.where(scale > 0, scale, 1.0)
-                if sweep:
-                    _sweep(D_inverse, r, x, zero)
-                _unpack(x, layout.position, value[first : first + PACKET])
-    finally:
-        numba.set_num_threads(threads)
-    return value, status, steps, residual

@@ -1,6 +1,6 @@
 """Arithmetic on a few numbers at once, for compiled code: one lane per column of a solve.
 
-Numbers that stand next to each other in a row of an (n, width) array are carried as a tuple.
+Numbers that are next to each other in a row of an (n, width) array are carried as a tuple.
 The compiler turns tuples into vector registers, so twelve columns cost little more than one, and
 every lane keeps its own order of operations: strict IEEE, whatever the other lanes hold.
 
@@ -14,14 +14,14 @@ from typing import Any
 
 from numba.extending import overload
 
-#: Numbers of lanes there is code for; four doubles or eight singles fill a register of today. Rows
-#: of neighbours are gathered from all over memory, so that a wide packet costs little more than a
+#: Supported numbers of lanes. Four doubles or eight singles fill a register of a current processor.
+#: Rows of neighbours are gathered from all over memory, so a wide packet costs little more than a
 #: narrow one: twelve lanes carry the columns of ten classes (docs/decisions/compiled-kernel.md).
 WIDTHS = (1, 4, 8, 12)
 
 
 def load(A: Any, i: Any, lanes: Any) -> Any:
-    """Row `i` of `A`; `lanes` is any tuple of the width wanted."""
+    """Row `i` of `A`; `lanes` is any tuple of the same width."""
 
 
 def store(A: Any, i: Any, a: Any) -> None:
@@ -49,10 +49,10 @@ def where_positive(a: Any, b: Any, c: Any) -> Any:
 
 
 def _implement(function: Callable[..., Any], lane: str, *, returns: bool = True) -> None:
-    """Give `function` code for every width, from what it does in one lane, number ``{j}``.
+    """Generate code of `function` for every width from the code of one lane, number ``{j}``.
 
-    The code is written out as text because that is the only way to make its length depend on the
-    width, and because numba wants the very argument names of `function`.
+    The code is text, because only then can its length depend on the width, and because numba
+    requires the argument names of `function`.
     """
     names = list(signature(function).parameters)
     arguments = ", ".join(names)

@@ -1,4 +1,4 @@
-"""Preconditioners: which one when, and how each is built."""
+"""Preconditioners: how one is chosen, and how each is built."""
 
 from typing import Literal
 
@@ -8,14 +8,15 @@ from scipy import sparse
 from poise.arrays import Bools, Floats, Ints
 from poise.errors import InputError
 from poise.linalg.coarse import coarse_inverses
+from poise.linalg.operators import Operators
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.reference import Operator
+from poise.linalg.reference import Map
 
 Preconditioner = Literal["auto", "jacobi", "two-level", "approx-chol"]
 
-#: A diagonal this strong (median of q/(d + q) over the free nodes) leaves Jacobi nothing to gain
-#: from the coarse space.
-STRONG_DIAGONAL = 0.1
+#: If the diagonal is stronger than this (median of q/(d + q) over the free nodes), the coarse space
+#: gains nothing over Jacobi.
+STRONG_DIAGONAL_SHARE = 0.1
 
 
 def choose_preconditioner(
@@ -24,20 +25,20 @@ def choose_preconditioner(
     """The rule for one operator, from the measurements in docs/decisions/preconditioner.md.
 
     "jacobi" where the diagonal is strong or the graph too small for a coarse space; else
-    "approx-chol" on stiff graphs (`solve.is_stiff`: grids, curves, points in the plane) and
+    "approx-chol" on stiff graphs (`simultaneous.is_stiff`: grids, curves, points in the plane) and
     "two-level" on all others.
     """
     if prepared.n_groups < 2 or not free.any():
         return "jacobi"
     typical = np.median((q / (prepared.degrees + q + 1e-300))[free])
-    if typical > STRONG_DIAGONAL:
+    if typical > STRONG_DIAGONAL_SHARE:
         return "jacobi"
     return "approx-chol" if stiff else "two-level"
 
 
 def two_level(
     prepared: PreparedLaplacian, inverse: Floats, mask: Floats, which: Ints, coarse: Floats
-) -> Operator:
+) -> Map:
     """``D^-1 + Z (Z^T A Z)^-1 Z^T`` as a map of (n, J) arrays; Jacobi alone without coarse space.
 
     `inverse` and `mask` are (n, K), `coarse` (K', m, m).
@@ -62,8 +63,8 @@ def two_level(
 
 def approximate_cholesky(
     prepared: PreparedLaplacian, diagonal: Floats, F: Bools, which: Ints
-) -> Operator:
-    """Factors of every operator on its free nodes; the plain Laplacian's is kept for good."""
+) -> Map:
+    """Factors of every operator on its free nodes; that of the Laplacian itself is kept."""
     import approx_chol
 
     factors = []
@@ -87,17 +88,16 @@ def approximate_cholesky(
     return precondition
 
 
-def coarse_of_operators(
-    prepared: PreparedLaplacian, Q: Floats, F: Bools, kernel: Bools, preconditioner: str
-) -> Floats:
+def coarse_of_operators(operators: Operators, kind: Preconditioner) -> Floats:
     """Inverses of the coarse matrices, (K', m, m): one for all if singular, none for Jacobi."""
-    if preconditioner != "two-level" or prepared.n_groups < 2:
+    prepared = operators.prepared
+    if kind != "two-level" or prepared.n_groups < 2:
         return np.zeros((1, 0, 0))
-    if kernel.all():
+    if operators.nullspace.all():
         return prepared.coarse_inverse[None]
-    if kernel.any():
+    if operators.nullspace.any():
         raise InputError(
             "an operator is singular on some components only: bind the nodes of the others "
             "(free=False) and solve for them apart"
         )
-    return coarse_inverses(prepared, Q, F)
+    return coarse_inverses(prepared, operators.q, operators.free)

@@ -1,11 +1,11 @@
 """Everything about a Laplacian that is computed once and used by every solve.
 
-Prepare once, solve many: nodes are reordered so that neighbours meet in the cache, and that each
-group of the coarse space is a contiguous range of rows. A thread owns a range, so that sums come
-out the same whatever the number of threads or columns.
+Prepare once, solve many times. Nodes are reordered so that neighbours are close in memory, and so
+that each group of the coarse space is a contiguous range of rows. One thread handles a range, so
+that sums do not depend on the number of threads or columns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,13 +16,27 @@ from scipy.sparse.csgraph import connected_components
 
 from poise.arrays import Floats, Ints
 
-#: Rows per range where there is no coarse group.
-PLAIN_RANGE = 256
+#: Rows per range outside the coarse groups.
+PLAIN_RANGE_ROWS = 256
+
+
+@dataclass
+class Cache:
+    """What was computed from a Laplacian and is kept with it.
+
+    Attributes
+    ----------
+    stiff : see `poise.linalg.simultaneous.is_stiff`; None before the first call
+    spectra : eigenvalues and eigenvectors by kind and seed, see `poise.linalg.spectrum`
+    """
+
+    stiff: bool | None = None
+    spectra: dict[tuple[str, int], tuple[Floats, Floats]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedLaplacian:
-    """The Laplacian ``L = diag(d) - W`` of one graph, laid out for the solver.
+    """The Laplacian ``L = diag(d) - W`` of one graph in the layout of the solver.
 
     Attributes
     ----------
@@ -35,6 +49,7 @@ class PreparedLaplacian:
     ranges : row offsets of the ranges in the solver's layout: coarse groups first, then the rest
     indptr, indices, data : the reordered `W`, with unsigned indices (numba then needs no
         wrap-around test in the innermost loop: twice as fast here)
+    cache : what later calls have computed
     """
 
     weights: sparse.csr_array
@@ -48,6 +63,7 @@ class PreparedLaplacian:
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]
     data: Floats
+    cache: Cache = field(default_factory=Cache, repr=False)
 
     @property
     def n(self) -> int:
@@ -98,7 +114,7 @@ class PreparedLaplacian:
 
     @cached_property
     def factor(self) -> Any:
-        """Approximate Cholesky factor of `L` (package approx-chol), made at the first use."""
+        """Approximate Cholesky factor of `L` (package approx-chol), computed at the first use."""
         import approx_chol
 
         L = sparse.csr_array(sparse.diags_array(self.degrees) - self.weights)
@@ -109,7 +125,7 @@ class PreparedLaplacian:
 def prepare(
     weights: sparse.csr_array, components: npt.NDArray[np.int64] | None = None
 ) -> PreparedLaplacian:
-    """Lay out the Laplacian of symmetric non-negative `weights` (zero diagonal) for solving."""
+    """Prepare the Laplacian of symmetric non-negative `weights` (zero diagonal) for solves."""
     if components is None:
         components = connected_components(weights, directed=False)[1].astype(np.int64)
     components = np.asarray(components, dtype=np.int64)
@@ -123,7 +139,7 @@ def prepare(
     grouped = np.bincount(group[group >= 0], minlength=n_groups)
     ends = np.cumsum(grouped)
     start_of_rest = int(ends[-1]) if n_groups else 0
-    rest = np.arange(start_of_rest, n, PLAIN_RANGE)[1:]
+    rest = np.arange(start_of_rest, n, PLAIN_RANGE_ROWS)[1:]
     ranges = np.concatenate([[0], ends, rest, [n]])
     # Reordering by COO keeps every step O(nnz).
     coo = weights.tocoo()

@@ -1,13 +1,13 @@
 """Smallest eigenpairs of graph Laplacians.
 
-The kernel is known (one vector per component) and is written down, never searched for. The rest
-are the largest eigenpairs of the pseudo-inverse, found by a block Lanczos method with thick
+The nullspace is known (one vector per component) and is written down, never searched for. The rest
+are the largest eigenpairs of the pseudo-inverse, computed by a block Lanczos method with thick
 restarts: one application to eight vectors is one simultaneous solve, which costs about two solves
 of one vector, and a block finds repeated eigenvalues that a single vector would miss.
 
-On graphs that are not stiff ARPACK on the matrix itself comes first, products being so much cheaper
-than solves: three times faster at 70,000 nodes and 50 eigenpairs. The block method then only
-checks that nothing was missed.
+On graphs that are not stiff, ARPACK on the matrix itself comes first, since products are much
+cheaper than solves: three times faster at 70,000 nodes and 50 eigenpairs. The block method then
+only checks that nothing was missed.
 """
 
 from typing import Literal, NamedTuple, get_args
@@ -21,47 +21,47 @@ from poise.arrays import Floats
 from poise.errors import ConvergenceError, InputError
 from poise.linalg.breakdown import named_breakdown
 from poise.linalg.prepared import PreparedLaplacian
-from poise.linalg.solve import is_stiff, solve
+from poise.linalg.simultaneous import is_stiff, solve
 
 SpectrumKind = Literal["combinatorial", "normalised", "random-walk"]
 
-#: Up to so many nodes all at once by a dense method: under a second, and 18 MB.
-DENSE = 1_500
-#: Vectors per application of the pseudo-inverse: the solver's packet.
-BLOCK = 8
-#: Columns of the basis beyond the wanted ones before it is shortened, and how many are kept then.
-ROOM = 20 * BLOCK
-GUARD = 2 * BLOCK
+#: Up to so many nodes a dense method is used: under a second, and 18 MB.
+DENSE_MAX_NODES = 1_500
+#: Vectors per application of the pseudo-inverse: one packet of the solver.
+BLOCK_VECTORS = 8
+#: Vectors of the basis beyond the wanted ones: as many before a restart, and after it.
+ROOM_VECTORS = 20 * BLOCK_VECTORS
+GUARD_VECTORS = 2 * BLOCK_VECTORS
 #: Relative residual of the pseudo-inverse's eigenpairs, and of the solves that apply it.
-TOLERANCE = 1e-10
+RITZ_RTOL = 1e-10
 SOLVE_RTOL = 1e-12
-#: Residual ``|A v - lambda v|``, relative to the largest eigenvalue's bound, that is promised.
-PROMISED = 1e-9
-#: Blocks from a fresh random start, orthogonal to what was found, before the end is believed.
-CHECKS = 4
+#: Promised residual ``|A v - lambda v|``, relative to the bound of the largest eigenvalue.
+MAX_RESIDUAL = 1e-9
+#: Blocks from a new random start, orthogonal to the vectors so far, that must find nothing new.
+CHECK_BLOCKS = 4
 MAX_BLOCKS = 2_000
-#: Restarts after which ARPACK is given up; 20 are usual.
+#: ARPACK is abandoned after so many restarts; 20 are usual.
 MAX_RESTARTS = 40
 
 
 class _Operator(NamedTuple):
-    """``A = S L S`` with ``S = I`` or ``D^-1/2``, and its kernel."""
+    """``A = S L S`` with ``S = I`` or ``D^-1/2``, and its nullspace."""
 
     prepared: PreparedLaplacian
     scale: Floats  # (n, 1), the diagonal of S
-    kernel: sparse.csr_array  # (n, components), orthonormal columns
+    nullspace: sparse.csr_array  # (n, components), orthonormal columns
 
     def apply(self, X: Floats) -> Floats:
         return np.asarray(self.scale * self.prepared.product(self.scale * X))
 
     def invert(self, X: Floats) -> Floats:
-        """Pseudo-inverse: of L between two divisions by S, then off the kernel."""
-        # Not converged is not yet wrong: the residuals of the eigenpairs are what is checked.
+        """Pseudo-inverse: of L between two divisions by S, then off the nullspace."""
+        # A solve that did not converge does no harm: the residuals of the eigenpairs are checked.
         y = solve(self.prepared, X / self.scale, singular=True, rtol=SOLVE_RTOL).value
-        return self.without_kernel(y / self.scale)
+        return self.without_nullspace(y / self.scale)
 
-    def without_kernel(self, X: Floats) -> Floats:
-        return np.asarray(X - self.kernel @ (self.kernel.T @ X))
+    def without_nullspace(self, X: Floats) -> Floats:
+        return np.asarray(X - self.nullspace @ (self.nullspace.T @ X))
 
 
 @named_breakdown()
@@ -83,14 +83,14 @@ def smallest_eigenpairs(
     that is constant there and 0 elsewhere (times ``D^1/2`` if "normalised"). The entry of largest
     absolute value of every vector is positive.
 
-    Kept with `prepared`: asking again, or for fewer, costs nothing.
+    The result is kept with `prepared`: asking again, or for fewer, costs nothing.
 
     Parameters
     ----------
     prepared : PreparedLaplacian
     m : int, from 1 to n
     seed : int
-        Of the random start; matters only within the tolerance and for repeated eigenvalues.
+        Of the random start. It matters only within the tolerance and for repeated eigenvalues.
 
     Returns
     -------
@@ -111,14 +111,14 @@ def smallest_eigenpairs(
     if kind not in get_args(SpectrumKind):
         known = ", ".join(get_args(SpectrumKind))
         raise InputError(f"no Laplacian is called {kind!r}: there are {known}")
-    given: object = m
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+    number: object = m
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise InputError(f"m is {m!r}: give a number of eigenpairs, 1 or more")
     if m > prepared.n:
         raise InputError(
             f"{m} eigenpairs of a graph with {prepared.n} nodes: ask for {prepared.n} or fewer"
         )
-    kept = prepared.__dict__.setdefault("spectra", {})
+    kept = prepared.cache.spectra
     if len(kept.get((kind, seed), ((),))[0]) < m:
         if kind == "random-walk":
             values, vectors = smallest_eigenpairs(prepared, m, "normalised", seed)
@@ -139,33 +139,33 @@ def _compute(
     norms = np.sqrt(np.bincount(prepared.components, weights=root**2))
     entries = (root / norms[prepared.components], (np.arange(n), prepared.components))
     A = _Operator(prepared, 1.0 / root[:, None], sparse.csr_array(entries, (n, len(norms))))
-    first = A.kernel[:, : min(m, len(norms))].toarray()
+    first = A.nullspace[:, : min(m, len(norms))].toarray()
     wanted = m - first.shape[1]
     if wanted == 0:
         return np.zeros(m), _signed(first)
     bound = 2.0 if kind == "normalised" else 2.0 * float(prepared.degrees.max())
-    if n <= DENSE:
+    if n <= DENSE_MAX_NODES:
         values, vectors = _dense(A, wanted, bound)
     else:
         # On two busy cores a second BLAS thread made this three times slower, on idle ones hardly
         # faster: the products are bound by memory. The solver keeps its own threads.
         with threadpool_limits(limits=1, user_api="blas"):
-            found = None if is_stiff(prepared) else _direct(A, wanted, bound, seed)
-            values, vectors = _lanczos(A, wanted, seed, found)
+            pairs = None if is_stiff(prepared) else _direct(A, wanted, bound, seed)
+            values, vectors = _lanczos(A, wanted, seed, pairs)
     values = np.maximum(values, 0.0)
     residuals = np.linalg.norm(A.apply(vectors) - vectors * values, axis=0)
-    if not residuals.max() <= PROMISED * bound:
+    if not residuals.max() <= MAX_RESIDUAL * bound:
         raise ConvergenceError(
             f"an eigenvector of the {kind} Laplacian has residual {residuals.max():.1e}, more than "
-            f"{PROMISED:.0e} of the spectrum's bound {bound:.1e}: the weights span too many orders "
-            "of magnitude; ask for fewer eigenpairs, or raise the smallest weights"
+            f"{MAX_RESIDUAL:.0e} of the spectrum's bound {bound:.1e}: the weights span too many "
+            "orders of magnitude; ask for fewer eigenpairs, or raise the smallest weights"
         )
     return np.concatenate([np.zeros(m - wanted), values]), _signed(np.hstack([first, vectors]))
 
 
 def _dense(A: _Operator, wanted: int, bound: float) -> tuple[Floats, Floats]:
-    # The kernel is lifted above everything else, so that the rest cannot mix with it.
-    matrix = A.apply(np.eye(A.prepared.n)) + 2.0 * bound * (A.kernel @ A.kernel.T).toarray()
+    # The nullspace is lifted above everything else, so that the rest cannot mix with it.
+    matrix = A.apply(np.eye(A.prepared.n)) + 2.0 * bound * (A.nullspace @ A.nullspace.T).toarray()
     values, vectors = linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[0, wanted - 1])
     return values, vectors
 
@@ -173,7 +173,7 @@ def _dense(A: _Operator, wanted: int, bound: float) -> tuple[Floats, Floats]:
 def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats, Floats] | None:
     """The smallest eigenpairs by products with `A` alone, or None if they take too many."""
     n = A.prepared.n
-    if 2 * wanted >= n - A.kernel.shape[1]:
+    if 2 * wanted >= n - A.nullspace.shape[1]:
         return None
 
     S = sparse.diags_array(A.scale[:, 0])
@@ -182,8 +182,8 @@ def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats,
     shifted = sparse.csr_array(shifted)
 
     def flipped(x: Floats) -> Floats:
-        # ``bound I - A`` but for the kernel, which is at 0, below everything else.
-        return A.without_kernel(shifted @ A.without_kernel(x.ravel()))
+        # ``bound I - A`` but for the nullspace, which is at 0, below everything else.
+        return A.without_nullspace(shifted @ A.without_nullspace(x.ravel()))
 
     start = np.random.default_rng([seed, 1]).normal(size=n)
     operator = LinearOperator((n, n), matvec=flipped, dtype=np.float64)
@@ -197,24 +197,24 @@ def _direct(A: _Operator, wanted: int, bound: float, seed: int) -> tuple[Floats,
 
 
 def _lanczos(
-    A: _Operator, wanted: int, seed: int, found: tuple[Floats, Floats] | None
+    A: _Operator, wanted: int, seed: int, pairs: tuple[Floats, Floats] | None
 ) -> tuple[Floats, Floats]:
-    """Largest eigenpairs of the pseudo-inverse, refined by Rayleigh-Ritz for `A` itself.
+    """Largest eigenpairs of the pseudo-inverse, then Rayleigh-Ritz for `A` itself.
 
-    `found` are eigenpairs of `A` to start from, and to be checked.
+    `pairs` are eigenpairs of `A` to start from and to check.
     """
     n = A.prepared.n
     rng = np.random.default_rng(seed)
-    space = n - A.kernel.shape[1]
-    limit = min(space, wanted + GUARD + ROOM)
+    space = n - A.nullspace.shape[1]
+    limit = min(space, wanted + GUARD_VECTORS + ROOM_VECTORS)
     V = np.empty((n, limit), order="F")
     T = np.zeros((limit, limit))
     size, checks = 0, 0
-    if found is not None:
+    if pairs is not None:
         size, checks = wanted, 1
-        V[:, :size] = found[1]
-        T[np.arange(size), np.arange(size)] = 1.0 / found[0]
-    fresh = rng.normal(size=(n, min(BLOCK, limit - size)))
+        V[:, :size] = pairs[1]
+        T[np.arange(size), np.arange(size)] = 1.0 / pairs[0]
+    fresh = rng.normal(size=(n, min(BLOCK_VECTORS, limit - size)))
     block, _ = _orthonormal(A, V[:, :size], fresh, rng)
     for _ in range(MAX_BLOCKS):
         width = block.shape[1]
@@ -225,23 +225,23 @@ def _lanczos(
         T[size - width : size, :size] = T[:size, size - width : size].T
         theta, S = np.linalg.eigh(T[:size, :size])
         theta, S = theta[::-1], S[:, ::-1]
-        block, coupling = _orthonormal(A, V[:, :size], image, rng, min(BLOCK, space - size))
+        block, coupling = _orthonormal(A, V[:, :size], image, rng, min(BLOCK_VECTORS, space - size))
         residuals = np.linalg.norm(coupling @ S[size - width :], axis=0)
         converged = size >= wanted and bool(
-            (residuals[:wanted] <= TOLERANCE * theta[:wanted]).all()
+            (residuals[:wanted] <= RITZ_RTOL * theta[:wanted]).all()
         )
         checks = checks + 1 if converged and checks else 0
-        if converged and (checks > CHECKS or size == space):
+        if converged and (checks > CHECK_BLOCKS or size == space):
             break
         if (converged and not checks) or size + block.shape[1] > limit:
-            keep = min(size, wanted + GUARD)
+            keep = min(size, wanted + GUARD_VECTORS)
             V[:, :keep] = V[:, :size] @ S[:, :keep]
             T[:] = 0.0
             T[np.arange(keep), np.arange(keep)] = theta[:keep]
             size = keep
         if converged and not checks:
-            # A block sees at most its width of a repeated eigenvalue: look where it did not.
-            fresh = rng.normal(size=(n, min(BLOCK, space - size)))
+            # A block finds a repeated eigenvalue at most as often as it is wide: search the rest.
+            fresh = rng.normal(size=(n, min(BLOCK_VECTORS, space - size)))
             block, _ = _orthonormal(A, V[:, :size], fresh, rng)
             checks = 1
     else:
@@ -256,10 +256,10 @@ def _lanczos(
 def _orthonormal(
     A: _Operator, V: Floats, X: Floats, rng: np.random.Generator, width: int | None = None
 ) -> tuple[Floats, Floats]:
-    """`Q`, orthonormal and orthogonal to the kernel and `V`, with ``X = V (...) + Q R``, and `R`.
+    """`Q` and `R` with ``X = V (...) + Q R``; `Q` orthonormal, orthogonal to `V` and the nullspace.
 
-    Columns of `X` that `V` and the others span already are replaced by random ones: that is how
-    the method goes on where the graph has few distinct eigenvalues.
+    Columns of `X` that `V` and the others already span are replaced by random ones, so that the
+    method can continue where the graph has few distinct eigenvalues.
     """
     width = X.shape[1] if width is None else width
     scale = np.linalg.norm(X, axis=0).max(initial=0.0)
@@ -270,14 +270,14 @@ def _orthonormal(
     coupling[:rank, order] = R[:rank]
     basis: Floats = np.array(Q[:, :width], dtype=np.float64)
     basis[:, rank:] = rng.normal(size=(len(basis), width - rank))
-    # Cancellation costs the first pass its orthogonality; two more restore it.
+    # The first pass loses orthogonality to cancellation; two more restore it.
     for _ in range(2):
         basis = np.asarray(np.linalg.qr(_project(A, V, basis))[0], dtype=np.float64)
     return basis, coupling
 
 
 def _project(A: _Operator, V: Floats, X: Floats) -> Floats:
-    X = A.without_kernel(X)
+    X = A.without_nullspace(X)
     return np.asarray(X - V @ (V.T @ X))
 
 

@@ -1,4 +1,4 @@
-"""What a solve returns: values, and for every column whether to trust them."""
+"""The result of a solve: values, and for each column whether to trust them."""
 
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,23 +1,22 @@
-"""A lock for work in many parts: who waits gets it in the order in which they came."""
+"""A lock for work in many parts: waiting threads get it in the order in which they asked."""
 
 import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
-#: Longest time that a part of background work is put off, so that it ends in any case.
+#: Maximum delay of a part of background work, so that it always ends.
 BACKGROUND_WAIT_MAX_SECONDS = 1.0
 
 
 class Turns:
-    """A context manager that one thread is in at a time, first come, first served.
+    """A context manager for one thread at a time, first come, first served.
 
     A standard lock goes to whichever thread takes it first, usually the one that has just released
-    it. A thread with a thousand parts to do would then keep out a thread with one.
+    it. A thread with a thousand parts would then lock out a thread with one.
 
-    Work that nobody waits for goes on `in_background`: its parts are put off while another thread
-    does something `urgent`.
+    Work that no one waits for runs `in_background`: its parts are delayed while another thread does
+    something `urgent`.
     """
 
     def __init__(self) -> None:
@@ -30,7 +29,7 @@ class Turns:
 
     @contextmanager
     def urgent(self) -> Iterator[None]:
-        """Put off the background work of other threads."""
+        """Delay the background work of other threads."""
         with self._calm:
             self._n_urgent += 1
         try:
@@ -50,7 +49,7 @@ class Turns:
             self._thread.in_background = False
 
     def _wait_for_calm(self) -> None:
-        """Wait until nothing is urgent, in the background; not for ever."""
+        """In the background, wait until nothing is urgent, but not for ever."""
         if getattr(self._thread, "in_background", False):
             with self._calm:
                 self._calm.wait_for(lambda: not self._n_urgent, BACKGROUND_WAIT_MAX_SECONDS)
@@ -73,12 +72,7 @@ class Turns:
                     self._hand_over()
             raise
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._guard:
             self._hand_over()
 
@@ -87,3 +81,8 @@ class Turns:
             self._waiting.popleft().set()
         else:
             self._taken = False
+
+
+#: The work-queue threading layer of numba may not be entered by two threads at once. Solves take
+#: turns, packet by packet, so that a short solve need not wait for the end of a long one.
+TURNS = Turns()

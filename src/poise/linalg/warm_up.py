@@ -1,4 +1,4 @@
-"""Compiling the solver before it is needed."""
+"""Compile the solver before it is needed."""
 
 import threading
 
@@ -7,27 +7,27 @@ from scipy import sparse
 
 from poise.linalg.lanes import WIDTHS
 from poise.linalg.prepared import prepare
-from poise.linalg.solve import RTOL_SINGLE, SMALL, solve
+from poise.linalg.simultaneous import RTOL_SINGLE, SMALL_MAX_NODES, solve
 
 #: Nodes of the graphs that are solved for: in single precision, in double.
-SIZES = (SMALL + 1, 64)
+GRAPH_NODES = (SMALL_MAX_NODES + 1, 64)
 _under_way = threading.Event()
 
 
 def is_warming_up() -> bool:
-    """Whether a solve would have to wait for `warm_up`, which another thread is at."""
+    """Whether another thread runs `warm_up`, so that a solve would have to wait for it."""
     return _under_way.is_set()
 
 
 def warm_up() -> None:
-    """Compile what both precisions need, or load what was compiled before.
+    """Compile the solver for both precisions, or load the code that was compiled before.
 
-    After an installation this takes some seconds. A program in which somebody waits for the first
-    solve can have it done by a thread while it reads its data.
+    After an installation this takes some seconds. A program whose user waits for the first solve
+    can call it in a thread while it reads its data.
     """
     _under_way.set()
     try:
-        for n in SIZES:
+        for n in GRAPH_NODES:
             ring = sparse.eye_array(n, k=1) + sparse.eye_array(n, k=1 - n)
             prepared = prepare(sparse.csr_array(ring + ring.T))
             for width in WIDTHS:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
-from poise.linalg.compiled import TURNS
+from poise.linalg.turns import TURNS
 from poise.studio.asking.asker import NO_ANSWER, Asker, fulfil
 from poise.studio.asking.finding import Finder
 from poise.studio.asking.layout import eigenmaps, principal_plane

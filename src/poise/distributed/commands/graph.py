@@ -19,7 +19,7 @@ LINE_SECONDS = 5.0
 @click.argument("source", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True,
-    help="Folder of the graph, which all workers must see.",
+    help="Folder of the graph, on a file system that all workers share.",
 )  # fmt: skip
 @click.option("-k", type=int, default=20, show_default=True, help="Neighbours of each point.")
 @click.option(
@@ -28,27 +28,34 @@ LINE_SECONDS = 5.0
 @click.option("--kernel", default="gaussian", show_default=True, help="As for poise.knn_graph.")
 @click.option(
     "--symmetrise", default="auto", show_default=True,
-    help="mean, max or min; min keeps mutual neighbours only.",
+    help="mean, max or min; min keeps only mutual neighbours.",
 )  # fmt: skip
 @click.option(
-    "--backend", default="auto", show_default=True, help="What searches within a cell; or exact."
+    "--backend",
+    default="auto",
+    show_default=True,
+    help="Search within a cell, as for poise.knn_graph.",
 )
-@click.option("--cells", type=int, help="Number of cells.  [default: of about 50,000 points]")
+@click.option("--cells", type=int, help="Number of cells.  [default: one per 50,000 points]")
 @click.option(
     "--reach", type=int, default=REACH, show_default=True,
-    help="Cells that a point is searched for in at most.",
+    help="Maximum number of cells searched for a point.",
 )  # fmt: skip
 @click.option(
     "--most-incoming", default="auto", show_default=True,
-    help="Points that may list one point; more are cut off. A number, auto (100 k) or none.",
+    help="How many points may list the same point: a number, auto (100 k) or none.",
 )  # fmt: skip
-@click.option("--column", help="Column of a table that holds the points as lists of numbers.")
+@click.option("--column", help="Column with the points as lists of numbers.")
 @click.option(
     "--checked", type=int, default=1000, show_default=True,
-    help="Points compared with an exact search for the report; 0: none.",
+    help="Number of points compared with an exact search for the report; 0: none.",
 )  # fmt: skip
-@click.option("--workers", type=int, default=2, show_default=True, help="Processes to start here.")
-@click.option("--scheduler", help="Address of a Dask scheduler, instead of processes here.")
+@click.option(
+    "--workers", type=int, default=2, show_default=True, help="Processes to start on this machine."
+)
+@click.option(
+    "--scheduler", help="Address of a Dask scheduler to use instead of processes on this machine."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--keep-work", is_flag=True, help="Keep the files of all stages.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest without its shards.")
@@ -63,7 +70,7 @@ def graph(
     r"""Join the points of SOURCE to their nearest neighbours, in a partitioned graph on disk.
 
     SOURCE is a .npy file, a Parquet or Arrow file, a folder of such files, or several files, which
-    are read one after the other. A run that was cut short is resumed by the same command.
+    are read in order. The same command resumes an interrupted run.
 
     \b
     Example:
@@ -103,8 +110,8 @@ def graph(
     if report["recall"] is not None:
         click.echo(
             f"recall {report['recall']:.4f} on {report['checked']:,} points; "
-            f"{100 * report['covered']:.1f}% of all points have no neighbour in a cell that was "
-            "left out"
+            f"{100 * report['covered']:.1f}% of all points are proved to have no neighbour in an "
+            "unsearched cell"
         )
     for sentence in report["advice"]:
         click.echo(sentence)

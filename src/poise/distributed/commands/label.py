@@ -19,8 +19,8 @@ HELP = "a class, or :undo, :skip, :never, :classes, :quit"
 @click.option(
     "--items",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A text file with a line for each item, shown with the questions. Without it items are "
-    "named by their numbers.",
+    help="A text file with one line per item, shown with the questions. Without it, items are "
+    "numbered.",
 )
 @distributed_settings
 def label(
@@ -35,7 +35,7 @@ def label(
     r"""Label the items of a partitioned graph; answers are lines of text.
 
     Every answer is on disk, in PROJECT/events.db, before the next question is chosen. The same
-    command goes on from there.
+    command continues from there.
 
     \b
     Example:
@@ -51,7 +51,7 @@ def label(
 
 
 def converse(learner: DistributedLearner, answers: Answers, names: list[str] | None) -> None:
-    """Put questions until the input ends or somebody quits."""
+    """Ask questions until the input ends or the user quits."""
     click.echo(f"{len(learner.labels)} labels so far. Type {HELP}.")
     while True:
         node = answers.question()
@@ -70,11 +70,11 @@ def converse(learner: DistributedLearner, answers: Answers, names: list[str] | N
 
 
 def answered(answers: Answers, node: int, word: str) -> str:
-    """Do what a line says, and what to reply to it."""
+    """Execute a line of input; the reply."""
     match word:
         case ":undo":
             undone = answers.undo()
-            return f"taken back: {undone}\n" if undone else "there is nothing to take back\n"
+            return f"undone: {undone}\n" if undone else "there is nothing to undo\n"
         case ":classes":
             return (", ".join(map(str, answers.learner.classes)) or "none so far") + "\n"
         case ":skip" | ":never":
@@ -82,7 +82,7 @@ def answered(answers: Answers, node: int, word: str) -> str:
         case "":
             pass
         case _ if word.startswith(":"):
-            return f"{word} is not known: type {HELP}\n"
+            return f"{word} is not a command: type {HELP}\n"
         case _:
             answers.tell(node, word)
     return ""

@@ -1,11 +1,11 @@
-"""Options that the commands with a learner share."""
+"""Options shared by the commands with a learner."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from poise.distributed.ranks import TIMEOUT
+from poise.distributed.ranks import TIMEOUT_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,16 +17,16 @@ def distributed_settings(command: F) -> F:
             "--acquisition",
             default="auto",
             show_default=True,
-            help="What is worth asking: auto, coverage, diffused, margin or norm.",
+            help="How questions are chosen: auto, coverage, diffused, margin or norm.",
         ),
         click.option(
             "--tau",
-            help="Decay: a number, or the name of a schedule. By default the acquisition's own.",
+            help="Decay: a number or the name of a schedule.  [default: that of the acquisition]",
         ),
-        click.option("--seed", default=0, show_default=True, help="Fixes every random choice."),
+        click.option("--seed", default=0, show_default=True, help="Random seed."),
         click.option(
             "--timeout",
-            default=TIMEOUT,
+            default=TIMEOUT_SECONDS,
             show_default=True,
             help="Seconds without an answer after which another rank counts as lost.",
         ),
@@ -37,7 +37,7 @@ def distributed_settings(command: F) -> F:
 
 
 def tau_of(text: str | None) -> float | str | None:
-    """A decay as the learner takes it."""
+    """The option --tau as an argument of the learner."""
     try:
         return None if text is None else float(text)
     except ValueError:

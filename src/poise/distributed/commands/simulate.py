@@ -22,10 +22,15 @@ from poise.models.targets import read_classes
     "--labels",
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The true classes, a .npy file with one per item; -1 where not known.",
+    help="The true classes: a .npy file with one per item, -1 where unknown.",
 )
-@click.option("--budget", default=100, show_default=True, help="Questions.")
-@click.option("--every", default=10, show_default=True, help="Questions between accuracies.")
+@click.option("--budget", default=100, show_default=True, help="Number of questions.")
+@click.option(
+    "--every",
+    default=10,
+    show_default=True,
+    help="Number of questions between measurements of accuracy.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the trace as JSON.")
 @distributed_settings
 def simulate(
@@ -39,9 +44,10 @@ def simulate(
     seed: int,
     timeout: float,
 ) -> None:
-    r"""Answer the questions about a partitioned graph from known classes.
+    r"""Simulate labelling of a partitioned graph with known classes.
 
-    Begins with one random label per class. Run by an MPI launcher, with the folder on all machines.
+    Starts with one random label per class. Run it with an MPI launcher; all machines need the
+    folder.
 
     \b
     Example:
@@ -67,7 +73,9 @@ def simulate(
         click.echo(f"{count:>6} answers  accuracy {share:.4f}")
     seconds = trace["seconds"]
     if seconds:
-        click.echo(f"{np.median(seconds):.3f} s a question (median), the first {seconds[0]:.3f} s")
+        click.echo(
+            f"{np.median(seconds):.3f} s per question (median), {seconds[0]:.3f} s for the first"
+        )
     if output is not None:
         output.write_text(json.dumps(trace, indent=1) + "\n", encoding="utf-8")
 

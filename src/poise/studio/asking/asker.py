@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from poise import Graph, Learner
 from poise.errors import NodeIndexError, PoiseError
-from poise.linalg.compiled import TURNS
+from poise.linalg.turns import TURNS
 from poise.linalg.warm_up import is_warming_up
 from poise.models.calibration import Calibration
 from poise.studio.asking.demand import FEWEST, Demand

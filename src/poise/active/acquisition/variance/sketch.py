@@ -32,7 +32,7 @@ from poise.active.acquisition.variance.projection import Projection
 from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
 from poise.linalg import solve
-from poise.linalg.solve import SMALL
+from poise.linalg.simultaneous import SMALL_MAX_NODES
 from poise.models.components import laplacian, reached
 
 #: Right-hand sides of a sketch that are solved for at once: bounds the memory.
@@ -240,7 +240,7 @@ def _apply(
 
 def _tolerance(graph: Graph, rtol: float | None) -> float | None:
     """`rtol` where it saves something; on small graphs the solver's own."""
-    return rtol if graph.n_nodes > SMALL else None
+    return rtol if graph.n_nodes > SMALL_MAX_NODES else None
 
 
 def pseudo_inverse(graph: Graph, part: Bools, B: Floats, *, rtol: float | None = None) -> Floats:

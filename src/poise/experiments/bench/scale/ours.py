@@ -11,7 +11,7 @@ from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.scale.child import Figures, answer_steps
 from poise.graph import Graph, knn_graph
 from poise.graph.storage import write_graph
-from poise.linalg.solve import is_stiff
+from poise.linalg.simultaneous import is_stiff
 from poise.linalg.warm_up import warm_up
 from poise.models.components import laplacian
 
