@@ -83,5 +83,6 @@ def _errors_name(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename, error.filename2 = str(path), None
-        raise
+        if error.errno is None:  # raised by hand, with a message of its own
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
