@@ -233,10 +233,10 @@ def lopsided(W):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"weights.data": lopsided}, "not as a graph keeps them"),
+        ({"weights.data": lopsided}, "not in the form of a saved graph"),
         ({"weights.data": lambda a: -a["weights.data"]}, "negative"),
         ({"weights.data": lambda a: a["weights.data"] * 2}, "damaged"),
-        ({"weights.data": lambda a: a["weights.data"] * 0}, "not as a graph keeps them"),
+        ({"weights.data": lambda a: a["weights.data"] * 0}, "not in the form of a saved graph"),
         ({"weights.indices": lambda a: a["weights.indices"] + 9}, "cannot be read"),
         (
             {"weights.indices": lambda a: a["weights.indices"][::-1]},
