@@ -68,10 +68,10 @@ def spread(
 ) -> Floats:
     """(rows, J) columns of a problem; see `poise.models.harmonic.spread`."""
     ranks, product = partition.ranks, partition.product
-    rows = [partition.rows_of(list(source)) for source in problem.sources]
+    rows = [partition.rows_of(list(nodes)) for nodes in problem.sources]
     heights = [
-        np.asarray(problem.heights[j] if problem.heights else np.ones(len(source)))
-        for j, source in enumerate(problem.sources)
+        np.asarray(problem.heights[j] if problem.heights else np.ones(len(nodes)))
+        for j, nodes in enumerate(problem.sources)
     ]
     at_sources = np.zeros((partition.n_rows, len(problem.sources)))
     for j, (here, row) in enumerate(rows):
@@ -113,10 +113,10 @@ def decay_unit(partition: Partition, gamma: Floats, W_gamma: Floats, known: Bool
     return 1.0 if middle is None else middle
 
 
-def by_first_node(sources: Sequence[Sequence[int]]) -> list[int]:
+def by_first_node(labelled: Sequence[Sequence[int]]) -> list[int]:
     """Columns in the order of their smallest nodes: the first is 1 minus the others."""
-    present = [j for j, source in enumerate(sources) if len(source)]
-    return sorted(present, key=lambda j: min(sources[j]))
+    present = [j for j, nodes in enumerate(labelled) if len(nodes)]
+    return sorted(present, key=lambda j: min(labelled[j]))
 
 
 class Solved:

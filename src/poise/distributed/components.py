@@ -61,10 +61,10 @@ def distributed_components(
 def _values_at(ranks: Ranks, n_nodes: int, own: Floats, wanted: npt.NDArray[Any]) -> Floats:
     """Values of rows at other ranks; `own` are the values of the rows of this rank."""
     PETSc = petsc()
-    source = PETSc.Vec().createMPI((own.size, n_nodes), comm=ranks.comm)
-    source.getArray()[:] = own
-    target = PETSc.Vec().createSeq(wanted.size)
+    own_vector = PETSc.Vec().createMPI((own.size, n_nodes), comm=ranks.comm)
+    own_vector.getArray()[:] = own
+    wanted_vector = PETSc.Vec().createSeq(wanted.size)
     where = PETSc.IS().createGeneral(wanted.astype(PETSc.IntType), comm=PETSc.COMM_SELF)
-    scatter = PETSc.Scatter().create(source, where, target, None)
-    scatter.scatter(source, target)
-    return np.array(target.getArray())
+    scatter = PETSc.Scatter().create(own_vector, where, wanted_vector, None)
+    scatter.scatter(own_vector, wanted_vector)
+    return np.array(wanted_vector.getArray())

@@ -23,10 +23,10 @@ def join_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
     shard_folder = folder / f"part-{shard:05d}"
     indptr = np.load(shard_folder / "indptr.npy", mmap_mode="r")
     columns = np.asarray(np.load(shard_folder / "indices.npy", mmap_mode="r"))
-    sources = np.repeat(np.arange(stop - begin), np.diff(indptr))
+    rows = np.repeat(np.arange(stop - begin), np.diff(indptr))
     outside = columns >= stop  # every edge is in the shards of both of its ends
-    sources, columns = sources[outside], columns[outside]
-    parts_here = parts[number] + load("rows", folder, number, "component")[sources]
+    rows, columns = rows[outside], columns[outside]
+    parts_here = parts[number] + load("rows", folder, number, "component")[rows]
     cells = np.searchsorted(first, columns, side="right") - 1
     parts_there = np.empty(columns.size, dtype=np.int64)
     for cell in np.unique(cells):

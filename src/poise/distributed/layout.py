@@ -22,7 +22,7 @@ class Segment:
     `position` is their first position among all entries for the other cell, in the order of cells.
     """
 
-    source: int
+    origin: int
     target: int
     begin: int
     end: int
@@ -67,14 +67,14 @@ def write_segments(folder: Path, name: str, stage: str, cells: IntArray) -> IntA
     Returns
     -------
     ndarray of int64, shape (segments, 5)
-        The fields of `Segment`, by target and then by source.
+        The fields of `Segment`, by target and then by origin.
     """
     segments = []
     for cell in cells:
         starts = np.asarray(load(stage, folder, int(cell), "starts"))
         targets = np.flatnonzero(np.diff(starts))
-        source = np.full(targets.size, cell)
-        segments.append(np.stack([source, targets, starts[targets], starts[targets + 1]], axis=1))
+        origin = np.full(targets.size, cell)
+        segments.append(np.stack([origin, targets, starts[targets], starts[targets + 1]], axis=1))
     table = np.concatenate(segments).astype(np.int64)
     table = table[np.lexsort((table[:, 0], table[:, 1]))]
     sizes = table[:, 3] - table[:, 2]
@@ -92,7 +92,7 @@ def segments_into(folder: Path, name: str, target: int) -> list[Segment]:
     return [Segment(*map(int, row)) for row in table[first:stop]]
 
 
-def segments_from(folder: Path, name: str, source: int) -> list[Segment]:
+def segments_from(folder: Path, name: str, origin: int) -> list[Segment]:
     """What this cell has for others, in the order of their numbers."""
     table = read_table(folder, name)
-    return [Segment(*map(int, row)) for row in table[table[:, 0] == source]]
+    return [Segment(*map(int, row)) for row in table[table[:, 0] == origin]]

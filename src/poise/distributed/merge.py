@@ -13,7 +13,7 @@ from poise.graph.metrics import FloatArray, IntArray
 def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
     """The final lists of a cell's points as directed edges, by target cell.
 
-    Its files: for each edge its source (counted within the cell), its target (a row of the graph)
+    Its files: for each edge its origin (counted within the cell), its target (a row of the graph)
     and its distance; where the edges to each cell begin; for each point the distances of its first
     and its k-th neighbour.
     """
@@ -23,13 +23,13 @@ def merge_cell(folder: Path, number: int) -> tuple[Arrays, Facts]:
     rows, distances = nearest_of(rows, items, distances, plan.k)
     n = rows.shape[0]
     listed = rows >= 0
-    sources = np.repeat(np.arange(n, dtype=np.int32), listed.sum(axis=1))
+    origins = np.repeat(np.arange(n, dtype=np.int32), listed.sum(axis=1))
     targets, lengths = rows[listed], distances[listed]
     cells = np.searchsorted(first, targets, side="right") - 1
     order = np.argsort(cells, kind="stable")
     counts = np.bincount(cells, minlength=first.size - 1)
     return {
-        "sources": sources[order],
+        "sources": origins[order],
         "targets": targets[order],
         "distances": lengths[order],
         "starts": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),

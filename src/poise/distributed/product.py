@@ -54,39 +54,39 @@ class Product:
         """The two (columns, rows) arrays that `run` reads and writes for so many columns; kept."""
         if n_columns not in self._buffers:
             self._buffers[n_columns] = self._make(n_columns)
-        source, target = self._buffers[n_columns]
+        operand, result = self._buffers[n_columns]
         if n_columns == 1:
-            return source.getArray()[None, :], target.getArray()[None, :]
-        return source.getDenseArray().T, target.getDenseArray().T
+            return operand.getArray()[None, :], result.getArray()[None, :]
+        return operand.getDenseArray().T, result.getDenseArray().T
 
     def _make(self, n_columns: int) -> tuple[Any, Any]:
         if n_columns == 1:
-            source = self._petsc.Vec().createMPI(self._sizes, comm=self._ranks.comm)
-            return source, source.duplicate()
-        source = self._petsc.Mat().createDense(
+            operand = self._petsc.Vec().createMPI(self._sizes, comm=self._ranks.comm)
+            return operand, operand.duplicate()
+        operand = self._petsc.Mat().createDense(
             size=(self._sizes, (None, n_columns)), comm=self._ranks.comm
         )
-        source.setUp()
-        source.assemble()
-        return source, self.matrix.matMult(source)
+        operand.setUp()
+        operand.assemble()
+        return operand, self.matrix.matMult(operand)
 
     def run(self, n_columns: int) -> None:
         """Write the product of the first buffer to the second."""
-        source, target = self._buffers[n_columns]
+        operand, result = self._buffers[n_columns]
         if n_columns == 1:
-            self.matrix.mult(source, target)
+            self.matrix.mult(operand, result)
         else:
-            self.matrix.matMult(source, target)
+            self.matrix.matMult(operand, result)
         self._ranks.watchdog.beat()
 
     def __call__(self, columns: Floats) -> Floats:
         """``W x`` of a (rows,) array, or of each column of (rows, J)."""
         if columns.ndim == 2:
             return np.stack([self(x) for x in columns.T], axis=1)
-        source, target = self.buffers(1)
-        source[0] = columns
+        operand, result = self.buffers(1)
+        operand[0] = columns
         self.run(1)
-        return np.array(target[0])
+        return np.array(result[0])
 
 
 def ghosts(rows: Rows, first: int) -> Ints:

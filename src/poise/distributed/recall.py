@@ -64,8 +64,8 @@ def lists_of(folder: Path, rows: IntArray) -> list[FloatArray]:
     cells = np.searchsorted(first, rows, side="right") - 1
     distances_of: dict[int, FloatArray] = {}
     for cell in np.unique(cells):
-        sources = np.asarray(load("edges", folder, int(cell), "sources"))
+        origins = np.asarray(load("edges", folder, int(cell), "sources"))
         distances = np.asarray(load("edges", folder, int(cell), "distances"))
         for row in rows[cells == cell]:
-            distances_of[int(row)] = distances[sources == row - first[cell]]
+            distances_of[int(row)] = distances[origins == row - first[cell]]
     return [distances_of[int(row)] for row in rows]

@@ -118,17 +118,17 @@ class SearchVisitors:
         points = load("home", folder, number, "points")
         rows, queries = [], []
         for segment in segments_into(folder, "visits", number):
-            visitors = load("home", folder, segment.source, "visitors")[segment.begin : segment.end]
-            rows.append(first[segment.source] + visitors)
-            queries.append((segment.source, visitors))
+            visitors = load("home", folder, segment.origin, "visitors")[segment.begin : segment.end]
+            rows.append(first[segment.origin] + visitors)
+            queries.append((segment.origin, visitors))
         visiting = np.concatenate(rows).astype(np.int64)
         indices = np.full((visiting.size, plan.k), -1, dtype=np.int32)
         distances = np.full((visiting.size, plan.k), np.inf)
         search = CellSearch(points, plan.metric, self.backend, visiting.size, plan.seed)
         done = 0
-        for source, visitors in queries:  # only the visitors from one cell are in memory at a time
+        for origin, visitors in queries:  # only the visitors from one cell are in memory at a time
             near = slice(done, done + visitors.size)
-            theirs = load("home", folder, source, "points")[visitors]
+            theirs = load("home", folder, origin, "points")[visitors]
             indices[near], distances[near] = search(theirs, plan.k)
             done += visitors.size
         return {"rows": visiting, "indices": indices, "distances": distances}, {}

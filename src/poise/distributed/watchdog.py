@@ -68,12 +68,12 @@ class Watchdog:
             pipe.close()
 
 
-def watch(source: int, pid: int, timeout: float, name: str, out: TextIO) -> int:
+def watch(pipe: int, pid: int, timeout: float, name: str, out: TextIO) -> int:
     """Listen until the rank says goodbye, dies or hangs; 0 if it said goodbye."""
     doing, safe, rest = "starting", "", b""
     while True:
-        ready, _, _ = select.select([source], [], [], timeout)
-        received = os.read(source, 65536) if ready else b""
+        ready, _, _ = select.select([pipe], [], [], timeout)
+        received = os.read(pipe, 65536) if ready else b""
         *lines, rest = (rest + received).split(b"\n")
         for line in lines:
             word, _, text = line.decode(errors="replace").partition(" ")

@@ -26,16 +26,16 @@ from poise.graph.weights import combined
 class Edges(NamedTuple):
     """Directed edges: rows of the graph at both ends, and distances."""
 
-    sources: IntArray
+    origins: IntArray
     targets: IntArray
     distances: FloatArray
 
 
 class Limits(NamedTuple):
-    """The last edge that each point of a cell accepts: its distance and its source."""
+    """The last edge that each point of a cell accepts: its distance and its origin."""
 
     distances: FloatArray
-    sources: IntArray
+    origins: IntArray
 
 
 def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
@@ -61,7 +61,7 @@ def receive(folder: Path, number: int) -> tuple[Arrays, Facts]:
         "most_incoming": int(incoming.max()),
         "capped": int(np.isfinite(limits.distances).sum()),
     }
-    return {"scale": scale, "limit": limits.distances, "last": limits.sources}, facts
+    return {"scale": scale, "limit": limits.distances, "last": limits.origins}, facts
 
 
 def accepted(edges: Edges, rows: IntArray, incoming: IntArray, most: int | None) -> Limits:
@@ -72,9 +72,9 @@ def accepted(edges: Edges, rows: IntArray, incoming: IntArray, most: int | None)
     )
     for hub in np.flatnonzero(incoming > most) if most is not None else ():
         into = np.flatnonzero(rows == hub)
-        order = np.lexsort((edges.sources[into], edges.distances[into]))
+        order = np.lexsort((edges.origins[into], edges.distances[into]))
         last = into[order[most - 1]]  # type: ignore[operator]
-        limits.distances[hub], limits.sources[hub] = edges.distances[last], edges.sources[last]
+        limits.distances[hub], limits.origins[hub] = edges.distances[last], edges.origins[last]
     return limits
 
 
@@ -86,8 +86,8 @@ def write_rows(folder: Path, number: int) -> tuple[Arrays, Facts]:
     out, dropped = _directed(folder, segments_from(folder, "edges", number), first)
     into, _ = _directed(folder, segments_into(folder, "edges", number), first)
     shape = (stop - begin, int(first[-1]))
-    W = _matrix(out.weights, out.sources - begin, out.targets, shape)
-    transposed = _matrix(into.weights, into.targets - begin, into.sources, shape)
+    W = _matrix(out.weights, out.origins - begin, out.targets, shape)
+    transposed = _matrix(into.weights, into.targets - begin, into.origins, shape)
     rows = combined(W, transposed, plan.symmetrise)
     rows.eliminate_zeros()
     rows.sort_indices()
@@ -112,7 +112,7 @@ def write_rows(folder: Path, number: int) -> tuple[Arrays, Facts]:
 
 
 class _Weighted(NamedTuple):
-    sources: IntArray
+    origins: IntArray
     targets: IntArray
     weights: FloatArray
 
@@ -120,21 +120,21 @@ class _Weighted(NamedTuple):
 def _directed(folder: Path, segments: list[Segment], first: IntArray) -> tuple[_Weighted, int]:
     """The accepted edges of some segments with their weights, and the number of refused ones."""
     kernel = load_plan(folder).kernel_function
-    sources, targets, weights, dropped = [], [], [], 0
+    origins, targets, weights, dropped = [], [], [], 0
     for segment in segments:
         edges = _edges(folder, [segment], first)
-        from_cell, to_cell = first[segment.source], first[segment.target]
+        from_cell, to_cell = first[segment.origin], first[segment.target]
         kept = _kept(folder, segment, edges, from_cell, to_cell)
         dropped += int((~kept).sum())
-        edges = Edges(edges.sources[kept], edges.targets[kept], edges.distances[kept])
-        own = load("received", folder, segment.source, "scale")[edges.sources - from_cell]
+        edges = Edges(edges.origins[kept], edges.targets[kept], edges.distances[kept])
+        own = load("received", folder, segment.origin, "scale")[edges.origins - from_cell]
         other = load("received", folder, segment.target, "scale")[edges.targets - to_cell]
-        sources.append(edges.sources)
+        origins.append(edges.origins)
         targets.append(edges.targets)
         weights.append(kernel(edges.distances, own, other))
     none = np.empty(0, dtype=np.int64)
     weighted = _Weighted(
-        np.concatenate([none, *sources]),
+        np.concatenate([none, *origins]),
         np.concatenate([none, *targets]),
         np.concatenate([np.empty(0), *weights]),
     )
@@ -148,19 +148,19 @@ def spare(folder: Path, number: int) -> tuple[Arrays, Facts]:
     for segment in segments_from(folder, "edges", number):
         edges = _edges(folder, [segment], first)
         kept = _accepted(folder, segment, edges, int(first[segment.target]))
-        left[edges.sources[kept] - first[number]] = True
+        left[edges.origins[kept] - first[number]] = True
     return {"spared": ~left}, {}
 
 
 def _kept(
     folder: Path, segment: Segment, edges: Edges, from_cell: int, to_cell: int
 ) -> npt.NDArray[np.bool_]:
-    """Which edges their targets accept, or their sources keep because they have no others."""
+    """Which edges their targets accept, or their origins keep because they have no others."""
     if not read_table(folder, "capped")[segment.target]:
-        return np.ones(edges.sources.size, dtype=bool)
-    rows = edges.sources - from_cell
-    nearest = load("edges", folder, segment.source, "nearest")[rows]
-    spared = load("spared", folder, segment.source, "spared")[rows]
+        return np.ones(edges.origins.size, dtype=bool)
+    rows = edges.origins - from_cell
+    nearest = load("edges", folder, segment.origin, "nearest")[rows]
+    spared = load("spared", folder, segment.origin, "spared")[rows]
     accepted = _accepted(folder, segment, edges, to_cell)
     return np.asarray(accepted | (spared & (edges.distances == nearest)), dtype=bool)
 
@@ -170,7 +170,7 @@ def _accepted(folder: Path, segment: Segment, edges: Edges, to_cell: int) -> npt
     rows = edges.targets - to_cell
     limit = load("received", folder, segment.target, "limit")[rows]
     last = load("received", folder, segment.target, "last")[rows]
-    before = (edges.distances < limit) | ((edges.distances == limit) & (edges.sources <= last))
+    before = (edges.distances < limit) | ((edges.distances == limit) & (edges.origins <= last))
     return np.asarray(before, dtype=bool)
 
 
@@ -180,13 +180,13 @@ def _edges(folder: Path, segments: list[Segment], first: IntArray) -> Edges:
     for segment in segments:
         near = slice(segment.begin, segment.end)
         names = ("sources", "targets", "distances")
-        sources, targets, distances = (
-            np.asarray(load("edges", folder, segment.source, name)[near]) for name in names
+        origins, targets, distances = (
+            np.asarray(load("edges", folder, segment.origin, name)[near]) for name in names
         )
-        parts.append(Edges(first[segment.source] + sources, targets, distances))
+        parts.append(Edges(first[segment.origin] + origins, targets, distances))
     none = np.empty(0, dtype=np.int64)
     return Edges(
-        np.concatenate([none, *(part.sources for part in parts)]),
+        np.concatenate([none, *(part.origins for part in parts)]),
         np.concatenate([none, *(part.targets for part in parts)]),
         np.concatenate([np.empty(0), *(part.distances for part in parts)]),
     )

@@ -31,12 +31,12 @@ def coarse_matrix(prepared: PreparedLaplacian, q: Floats, free: Bools) -> Floats
     E[np.diag_indices(m)] += diagonal
     if len(bound):
         rows = prepared.weights[bound].tocoo()
-        source, target = group[bound[rows.row]], group[rows.col]
-        np.add.at(E, (source, target), rows.data)
+        from_group, to_group = group[bound[rows.row]], group[rows.col]
+        np.add.at(E, (from_group, to_group), rows.data)
         # An edge between two bound nodes appears once from each end; one between a bound and a
         # free node only from the bound one, so its transpose is added here.
         to_free = free[rows.col]
-        np.add.at(E, (target[to_free], source[to_free]), rows.data[to_free])
+        np.add.at(E, (to_group[to_free], from_group[to_free]), rows.data[to_free])
     # A group without free nodes has a zero row: any positive diagonal makes it invertible.
     E[np.diag_indices(m)] += np.where(np.bincount(group[kept], minlength=m) == 0, 1.0, 0.0)
     return E
