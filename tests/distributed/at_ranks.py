@@ -38,9 +38,9 @@ def session(
 
     first = {int(np.flatnonzero(y == c)[0]): int(c) for c in np.unique(y)[:2]}
     settings = {"acquisition": acquisition, "tau": float(tau) if tau else None}
-    found = run(main, folder, timeout=60, labels=first, predictor="pwll", **settings)
-    if found is not None:
-        np.savez(output, **found)
+    result = run(main, folder, timeout=60, labels=first, predictor="pwll", **settings)
+    if result is not None:
+        np.savez(output, **result)
 
 
 def changes(folder: str, output: Path) -> None:
@@ -70,15 +70,15 @@ def changes(folder: str, output: Path) -> None:
             "errors": errors,
         }
 
-    found = run(main, folder, timeout=60, acquisition="norm", tau=1e-3)
-    text = None if found is None else found["text"]
+    result = run(main, folder, timeout=60, acquisition="norm", tau=1e-3)
+    text = None if result is None else result["text"]
 
     def again(learner: DistributedLearner) -> int:
         return int(learner.ask()[0])
 
     after = run(again, folder, timeout=60, resume=text)
-    if found is not None:
-        np.savez(output, resumed=after, **{k: np.array(v) for k, v in found.items()})
+    if result is not None:
+        np.savez(output, resumed=after, **{k: np.array(v) for k, v in result.items()})
 
 
 def matrices(folder: str, output: Path) -> None:
@@ -94,7 +94,7 @@ def matrices(folder: str, output: Path) -> None:
     zero = solve(partition, np.zeros((len(items), 2)), diagonals=Q[items, :1])
     gamma = poisson_weights(partition, [3, 50, 77], rtol=1e-12)
     few = solve(partition, B[items], diagonals=Q[items, :1], max_steps=2)
-    found = {
+    result = {
         "solution": partition.in_order(some.value),
         "gamma": partition.in_order(gamma),
         "components": partition.in_order(partition.components),
@@ -108,7 +108,7 @@ def matrices(folder: str, output: Path) -> None:
             zero_steps=zero.steps,
             few=few.status,
             median=middle,
-            **{name: values for name, values in found.items() if values is not None},
+            **{name: values for name, values in result.items() if values is not None},
         )
     ranks.close()
 

@@ -68,8 +68,8 @@ def test_a_large_group_of_coinciding_points(tmp_path: Path) -> None:
     assert expected is not None
     nodes = read_rows(tmp_path, 0, len(X)).nodes
     # Which of 1201 equal points another one lists is open; how far away it lies is not.
-    for found, node in zip(lists_of(tmp_path, np.arange(len(X))), nodes, strict=True):
-        assert np.array_equal(np.sort(found), expected.distances[node])
+    for distances, node in zip(lists_of(tmp_path, np.arange(len(X))), nodes, strict=True):
+        assert np.array_equal(np.sort(distances), expected.distances[node])
     assert report["coinciding"] == 1201
     assert report["neighbours"]["median"] <= 10  # in a circle, not all to the first ones
 

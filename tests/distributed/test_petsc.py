@@ -112,7 +112,7 @@ def test_two_ranks_ask_what_one_process_asks(
     output = folder.parent / f"{acquisition}.npz"
     run = at_ranks("session", folder, output, acquisition, "" if tau is None else tau, labels, 25)
     assert run.returncode == 0, run.stderr
-    found, y = np.load(output), np.load(labels)
+    result, y = np.load(output), np.load(labels)
     first = {int(np.flatnonzero(y == c)[0]): int(c) for c in (0, 1)}
     learner = poise.Learner(graph, first, acquisition=acquisition, tau=tau, predictor="pwll")
     queries = []
@@ -120,11 +120,11 @@ def test_two_ranks_ask_what_one_process_asks(
         (node,) = learner.ask().tolist()
         learner.tell(node, int(y[node]))
         queries.append(node)
-    assert found["queries"].tolist() == queries
+    assert result["queries"].tolist() == queries
     # For `auto` the ranks solve loosely, as far as its choices need.
     tolerance = 1e-4 if acquisition == "auto" else 1e-6
-    np.testing.assert_allclose(found["scores"], learner.scores, rtol=0, atol=tolerance)
-    np.testing.assert_array_equal(found["predictions"], learner.predictions)
+    np.testing.assert_allclose(result["scores"], learner.scores, rtol=0, atol=tolerance)
+    np.testing.assert_array_equal(result["predictions"], learner.predictions)
 
 
 def test_before_the_first_label_ties_are_broken_as_in_one_process(
@@ -133,17 +133,17 @@ def test_before_the_first_label_ties_are_broken_as_in_one_process(
     output = folder.parent / "changes.npz"
     run = at_ranks("changes", folder, output)
     assert run.returncode == 0, run.stderr
-    found = np.load(output)
+    result = np.load(output)
     learner = poise.Learner(graph, acquisition="norm", tau=1e-3)
     i, j, k = learner.ask(3).tolist()
-    assert found["asked"].tolist() == [i, j, k]
+    assert result["asked"].tolist() == [i, j, k]
     learner.tell([i, j], ["a", "b"])
     learner.exclude(k)
-    assert found["after"] == learner.ask()[0]
-    assert found["resumed"] == found["after"]
-    assert found["classes"].tolist() == ["a", "b"]
-    assert "call relabel" in found["errors"][0]
-    assert "k" in found["errors"][1]
+    assert result["after"] == learner.ask()[0]
+    assert result["resumed"] == result["after"]
+    assert result["classes"].tolist() == ["a", "b"]
+    assert "call relabel" in result["errors"][0]
+    assert "k" in result["errors"][1]
 
 
 def test_the_same_run_gives_the_same_bits(folder: Path, labels: Path) -> None:

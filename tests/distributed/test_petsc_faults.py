@@ -41,8 +41,8 @@ def test_a_rank_that_dies_or_hangs_is_named_at_every_rank(folder: Path, how: str
     run = at_ranks(how, folder, "the/answers")
     assert run.returncode != 0
     for rank in (0, 1):
-        said = [line for line in run.stderr.splitlines() if f"rank {rank} of 2" in line]
-        assert any(line.startswith("RankLostError") for line in said), run.stderr
+        messages = [line for line in run.stderr.splitlines() if f"rank {rank} of 2" in line]
+        assert any(line.startswith("RankLostError") for line in messages), run.stderr
     assert "the/answers" in run.stderr
 
 
@@ -62,7 +62,7 @@ def test_answers_are_on_disk_and_the_session_goes_on(folder: Path, tmp_path: Pat
     store = EventStore(project / "events.db")
     state = fold(store.events())
     store.close()
-    assert [found.label for found in state.labels.values()] == ["cat", "bird"]
+    assert [answer.label for answer in state.labels.values()] == ["cat", "bird"]
     assert len(state.skipped) == len(state.unsure) == 1
     last = out.strip().splitlines()[-2]
     code, again, err = label(folder, project, ":quit\n")

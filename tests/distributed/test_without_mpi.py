@@ -52,8 +52,8 @@ def test_ties_are_broken_as_the_policy_breaks_them(seed: int, kinds: int) -> Non
     snapshot: Any = SimpleNamespace(graph=graph)
     expected = largest(masked, snapshot, 1, np.random.default_rng([seed, 3, 1]))
     here = partition(graph)
-    found = choose(here, values[here.nodes], candidates[here.nodes], [seed, 3, 1])
-    assert found == expected[0]
+    node = choose(here, values[here.nodes], candidates[here.nodes], [seed, 3, 1])
+    assert node == expected[0]
 
 
 def test_having_no_candidates_is_an_error() -> None:
@@ -76,24 +76,26 @@ def test_an_acquisition_that_needs_more_than_products_is_refused_by_name() -> No
 
 
 def test_the_memory_of_a_rank_falls_with_the_ranks() -> None:
-    one, two = needed(10**6, 15 * 10**6, 1), needed(10**6, 15 * 10**6, 2)
-    assert one.weights == 2 * two.weights == 15 * 10**6 * 24
-    assert one.vectors == 2 * two.vectors == 10**6 * (368 + 320)
+    one_rank, two_ranks = needed(10**6, 15 * 10**6, 1), needed(10**6, 15 * 10**6, 2)
+    assert one_rank.weights == 2 * two_ranks.weights == 15 * 10**6 * 24
+    assert one_rank.vectors == 2 * two_ranks.vectors == 10**6 * (368 + 320)
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "message"),
     [
         (b"doing a solve\nsafe a/file\n", "ended from outside while a solve"),
         (b"doing a solve\nsafe a/file\ngoodbye\n", ""),
     ],
 )
-def test_the_watchdog_says_what_a_rank_that_ended_was_doing(sent: bytes, said: str) -> None:
+def test_the_watchdog_says_what_a_rank_that_ended_was_doing(sent: bytes, message: str) -> None:
     source, target = os.pipe()
     os.write(target, sent)
     os.close(target)
     out = io.StringIO()
-    assert watch(source, 0, 5.0, "rank 3 of 4", out) == (1 if said else 0)
+    assert watch(source, 0, 5.0, "rank 3 of 4", out) == (1 if message else 0)
     os.close(source)
-    assert said in out.getvalue()
-    assert ("rank 3 of 4" in out.getvalue()) == ("safe in a/file" in out.getvalue()) == bool(said)
+    assert message in out.getvalue()
+    assert (
+        ("rank 3 of 4" in out.getvalue()) == ("safe in a/file" in out.getvalue()) == bool(message)
+    )

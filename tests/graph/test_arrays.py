@@ -19,14 +19,14 @@ ARRAYS = {
 
 def test_arrays_come_back_as_they_were(tmp_path):
     write_arrays(tmp_path / "arrays.npz", ARRAYS)
-    found = read_arrays(tmp_path / "arrays.npz")
-    assert list(found) == list(ARRAYS)
+    arrays = read_arrays(tmp_path / "arrays.npz")
+    assert list(arrays) == list(ARRAYS)
     for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].dtype == array.dtype
-        assert not found[name].flags.writeable
-    assert found["order"].ctypes.data % 64 == 0
-    assert not found["order"].flags.owndata
+        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].dtype == array.dtype
+        assert not arrays[name].flags.writeable
+    assert arrays["order"].ctypes.data % 64 == 0
+    assert not arrays["order"].flags.owndata
 
 
 def test_numpy_reads_them_too(tmp_path):
@@ -39,10 +39,10 @@ def test_numpy_reads_them_too(tmp_path):
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_what_numpy_wrote_is_read(save, tmp_path):
     save(tmp_path / "arrays.npz", **ARRAYS)
-    found = read_arrays(tmp_path / "arrays.npz")
+    arrays = read_arrays(tmp_path / "arrays.npz")
     for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].flags.aligned
+        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].flags.aligned
 
 
 def test_the_same_arrays_make_the_same_file(tmp_path):

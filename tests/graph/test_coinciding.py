@@ -19,9 +19,9 @@ def points(n=400, equal=150, d=12, seed=0, dtype=np.float32):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_groups_are_found(dtype):
     X, first, second = points(dtype=dtype)
-    found = sorted(large_groups(X, 150), key=lambda group: X[group[0], 0])
-    np.testing.assert_array_equal(found[0], first)
-    np.testing.assert_array_equal(found[1], second)
+    groups = sorted(large_groups(X, 150), key=lambda group: X[group[0], 0])
+    np.testing.assert_array_equal(groups[0], first)
+    np.testing.assert_array_equal(groups[1], second)
     assert large_groups(X, 151) == []
     assert large_groups(X[:3], 4) == []
 
@@ -37,8 +37,8 @@ def test_points_of_one_projection_are_told_apart():
 def test_each_lists_others_of_its_group():
     group = np.array([2, 5, 7, 11])
     near = next_in_group(group, 3)
-    for one, row in zip(group, near, strict=True):
-        assert sorted({*row.tolist(), one}) == group.tolist()
+    for node, row in zip(group, near, strict=True):
+        assert sorted({*row.tolist(), node}) == group.tolist()
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
@@ -46,14 +46,14 @@ def test_the_same_distances_as_a_search(monkeypatch, metric):
     X, first, second = points()
     searched = nearest_neighbours(X, 9, metric=metric)
     monkeypatch.setattr(search, "LARGE_GROUP_POINTS", 100)
-    found = nearest_neighbours(X, 9, metric=metric)
-    np.testing.assert_allclose(found.distances, searched.distances, atol=1e-6)
+    lists = nearest_neighbours(X, 9, metric=metric)
+    np.testing.assert_allclose(lists.distances, searched.distances, atol=1e-6)
     own = np.arange(len(X))[:, None]
-    assert not (found.indices == own).any()
-    assert all(len(set(row)) == 9 for row in found.indices.tolist())
+    assert not (lists.indices == own).any()
+    assert all(len(set(row)) == 9 for row in lists.indices.tolist())
     for group in (first, second):
-        assert np.isin(found.indices[group], group).all()
-        assert (found.distances[group] == 0).all()
+        assert np.isin(lists.indices[group], group).all()
+        assert (lists.distances[group] == 0).all()
 
 
 def test_all_points_coincide():

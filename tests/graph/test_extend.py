@@ -132,7 +132,7 @@ def test_an_approximate_graph_stays_near_the_exact_one():
     graph = listed(points[:5_000], 10, backend="faiss-ivf").extend(points[5_000:])
     exact = listed(points, 10, backend="exact")
     rows = zip(graph.neighbours.indices, exact.neighbours.indices, strict=True)
-    recall = np.mean([np.isin(found, true).mean() for found, true in rows])
+    recall = np.mean([np.isin(listed, true).mean() for listed, true in rows])
     assert recall > 0.9
     # what joined was searched for exactly
     np.testing.assert_array_equal(

@@ -15,9 +15,9 @@ def clusters(n, d=16, seed=0):
     return (centres[rng.integers(20, size=n)] + rng.normal(size=(n, d))).astype(np.float32)
 
 
-def recall(found, true):
+def recall(lists, true):
     """Share of the true neighbours that were found."""
-    pairs = zip(found, true, strict=True)
+    pairs = zip(lists, true, strict=True)
     return np.mean([len(set(a) & set(b)) for a, b in pairs]) / true.shape[1]
 
 
@@ -32,10 +32,10 @@ def true(points):
 
 
 def test_most_true_neighbours_are_found(points, true):
-    found = nearest_neighbours(points, 10, backend="faiss-cells")
-    assert recall(found.indices, true) > 0.95
-    assert (found.indices != np.arange(len(points))[:, None]).all()
-    assert (np.diff(found.distances, axis=1) >= 0).all()
+    lists = nearest_neighbours(points, 10, backend="faiss-cells")
+    assert recall(lists.indices, true) > 0.95
+    assert (lists.indices != np.arange(len(points))[:, None]).all()
+    assert (np.diff(lists.distances, axis=1) >= 0).all()
 
 
 def test_the_recall_asked_for_decides_how_many_cells_are_looked_into(points, true):
@@ -45,42 +45,42 @@ def test_the_recall_asked_for_decides_how_many_cells_are_looked_into(points, tru
     many = CellSearcher(X, "euclidean", 0, FaissCells(recall=0.95))
     assert few.probes < many.probes
     exact = nearest_neighbours(X, 10, backend="exact").indices
-    found = nearest_neighbours(X, 10, backend=FaissCells(recall=0.95))
-    assert recall(found.indices, exact) > 0.93
+    lists = nearest_neighbours(X, 10, backend=FaissCells(recall=0.95))
+    assert recall(lists.indices, exact) > 0.93
 
 
 def test_every_cell_of_a_partition_gives_exact_lists(points, true):
     every = FaissCells(recall=1.1, fewest=1_000, most=1_000)
-    found = nearest_neighbours(points, 10, backend=every)
-    assert recall(found.indices, true) > 0.9999
+    lists = nearest_neighbours(points, 10, backend=every)
+    assert recall(lists.indices, true) > 0.9999
 
 
 def test_lists_do_not_depend_on_the_number_of_threads(points):
     threads = faiss.omp_get_max_threads()
-    found = []
+    results = []
     try:
         for number in (1, 2, 3):
             faiss.omp_set_num_threads(number)
-            found.append(nearest_neighbours(points, 10, backend="faiss-cells"))
+            results.append(nearest_neighbours(points, 10, backend="faiss-cells"))
     finally:
         faiss.omp_set_num_threads(threads)
-    for other in found[1:]:
-        np.testing.assert_array_equal(found[0].indices, other.indices)
-        np.testing.assert_array_equal(found[0].distances, other.distances)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0].indices, other.indices)
+        np.testing.assert_array_equal(results[0].distances, other.distances)
 
 
 def test_points_in_a_file_are_searched_like_points_in_memory(points, tmp_path):
     np.save(tmp_path / "points.npy", points)
     mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
-    one = nearest_neighbours(points, 5, backend="faiss-cells")
-    other = nearest_neighbours(mapped, 5, backend="faiss-cells")
-    np.testing.assert_array_equal(one.indices, other.indices)
+    in_memory = nearest_neighbours(points, 5, backend="faiss-cells")
+    in_file = nearest_neighbours(mapped, 5, backend="faiss-cells")
+    np.testing.assert_array_equal(in_memory.indices, in_file.indices)
 
 
 def test_new_points_are_searched_for_in_the_cells(points):
     queries = points[:50] + np.float32(1e-4)
-    found = nearest_nodes(points, queries, 3, backend="faiss-cells")
-    assert np.mean(found.indices[:, 0] == np.arange(50)) > 0.95
+    lists = nearest_nodes(points, queries, 3, backend="faiss-cells")
+    assert np.mean(lists.indices[:, 0] == np.arange(50)) > 0.95
 
 
 def test_progress_ends_at_the_number_of_points(points):

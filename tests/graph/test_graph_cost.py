@@ -49,9 +49,10 @@ def test_the_limit_of_a_container_counts(monkeypatch, tmp_path):
 def test_more_points_cost_more(d):
     sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
     costs = [knn_cost(n, d, 10, choose_backend(n, d, "euclidean")) for n in sizes]
-    for one, other in pairwise(costs):
-        assert one.seconds < other.seconds
-        assert one.memory < other.memory
-    one, two = knn_cost(10**6, d, 10, "faiss-cells"), knn_cost(10**6, d, 10, "faiss-cells", 2)
-    assert one.seconds == 2 * two.seconds
-    assert "of memory" in str(one)
+    for less, more in pairwise(costs):
+        assert less.seconds < more.seconds
+        assert less.memory < more.memory
+    one_core = knn_cost(10**6, d, 10, "faiss-cells")
+    two_cores = knn_cost(10**6, d, 10, "faiss-cells", 2)
+    assert one_core.seconds == 2 * two_cores.seconds
+    assert "of memory" in str(one_core)

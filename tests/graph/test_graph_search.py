@@ -24,27 +24,27 @@ def brute_force(X, k, metric="euclidean"):
     return order, np.take_along_axis(distances, order, axis=1)
 
 
-def assert_sound(found, X):
+def assert_sound(lists, X):
     """No point lists itself, nobody is listed twice, distances ascend."""
     n = len(X)
-    assert (found.indices != np.arange(n)[:, None]).all()
-    assert ((found.indices >= 0) & (found.indices < n)).all()
-    ordered = np.sort(found.indices, axis=1)
+    assert (lists.indices != np.arange(n)[:, None]).all()
+    assert ((lists.indices >= 0) & (lists.indices < n)).all()
+    ordered = np.sort(lists.indices, axis=1)
     assert (np.diff(ordered, axis=1) > 0).all()
-    assert (np.diff(found.distances, axis=1) >= 0).all()
-    assert found.indices.dtype == np.int32
-    assert found.distances.dtype == np.float64
+    assert (np.diff(lists.distances, axis=1) >= 0).all()
+    assert lists.indices.dtype == np.int32
+    assert lists.distances.dtype == np.float64
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("backend", EXACT)
 def test_exact_backends_agree_with_brute_force(backend, dtype):
     X = np.random.default_rng(0).normal(size=(500, 8)).astype(dtype)
-    found = nearest_neighbours(X, 15, backend=backend)
+    lists = nearest_neighbours(X, 15, backend=backend)
     indices, distances = brute_force(X, 15)
-    np.testing.assert_array_equal(found.indices, indices)
-    np.testing.assert_allclose(found.distances, distances, rtol=1e-14)
-    assert_sound(found, X)
+    np.testing.assert_array_equal(lists.indices, indices)
+    np.testing.assert_allclose(lists.distances, distances, rtol=1e-14)
+    assert_sound(lists, X)
 
 
 @pytest.mark.parametrize("backend", EXACT)
@@ -53,30 +53,30 @@ def test_far_away_clusters_do_not_lose_close_pairs(backend):
     rng = np.random.default_rng(1)
     centres = 1e5 * rng.normal(size=(5, 6))
     X = centres[rng.integers(5, size=400)] + rng.normal(size=(400, 6)) + 1e6
-    found = nearest_neighbours(X, 10, backend=backend)
+    lists = nearest_neighbours(X, 10, backend=backend)
     indices, distances = brute_force(X, 10)
-    np.testing.assert_array_equal(found.indices, indices)
-    np.testing.assert_allclose(found.distances, distances, rtol=1e-12)
+    np.testing.assert_array_equal(lists.indices, indices)
+    np.testing.assert_allclose(lists.distances, distances, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e-30, 1e30, 1e140])
 @pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf", "faiss-cells"])
 def test_units_do_not_matter(backend, scale):
     X = np.random.default_rng(2).normal(size=(300, 5))
-    here = nearest_neighbours(X, 8, backend=backend)
-    there = nearest_neighbours(X * scale, 8, backend=backend)
-    agree = (here.indices == there.indices).mean()
+    lists = nearest_neighbours(X, 8, backend=backend)
+    scaled = nearest_neighbours(X * scale, 8, backend=backend)
+    agree = (lists.indices == scaled.indices).mean()
     assert agree == 1 if backend in EXACT else agree > 0.99
-    np.testing.assert_allclose(there.distances[:, 0], here.distances[:, 0] * scale, rtol=1e-10)
+    np.testing.assert_allclose(scaled.distances[:, 0], lists.distances[:, 0] * scale, rtol=1e-10)
 
 
 @pytest.mark.parametrize("backend", [*EXACT, "faiss-ivf", "faiss-cells"])
 @pytest.mark.parametrize("copies", [2, 5, 40])
 def test_a_point_never_lists_itself_among_its_copies(backend, copies):
     X = np.repeat(np.random.default_rng(3).normal(size=(20, 4)), copies, axis=0)
-    found = nearest_neighbours(X, 10, backend=backend)
-    assert_sound(found, X)
-    zeros = (found.distances == 0).sum(axis=1)
+    lists = nearest_neighbours(X, 10, backend=backend)
+    assert_sound(lists, X)
+    zeros = (lists.distances == 0).sum(axis=1)
     assert (zeros == min(copies - 1, 10)).all()
 
 
@@ -84,9 +84,9 @@ def test_a_point_never_lists_itself_among_its_copies(backend, copies):
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 4), (60, 59)])
 def test_as_many_neighbours_as_there_are(backend, n, k):
     X = np.random.default_rng(4).normal(size=(n, 3)).astype(np.float32)
-    found = nearest_neighbours(X, k, backend=backend)
-    assert_sound(found, X)
-    np.testing.assert_array_equal(found.indices, brute_force(X, k)[0])
+    lists = nearest_neighbours(X, k, backend=backend)
+    assert_sound(lists, X)
+    np.testing.assert_array_equal(lists.indices, brute_force(X, k)[0])
 
 
 @given(
@@ -101,9 +101,9 @@ def test_distances_are_right_even_with_ties(n, d, k, levels, seed, backend):
     """On a small grid nearly all distances tie: lists may differ, their distances may not."""
     X = np.random.default_rng(seed).integers(levels, size=(n, d)).astype(np.float64)
     k = min(k, n - 1)
-    found = nearest_neighbours(X, k, backend=backend)
-    assert_sound(found, X)
-    np.testing.assert_allclose(found.distances, brute_force(X, k)[1], rtol=1e-14)
+    lists = nearest_neighbours(X, k, backend=backend)
+    assert_sound(lists, X)
+    np.testing.assert_allclose(lists.distances, brute_force(X, k)[1], rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_distances_are_right_even_with_ties(n, d, k, levels, seed, backend):
 )
 def test_other_metrics(metric, theirs):
     X = np.random.default_rng(5).normal(size=(200, 12))
-    found = nearest_neighbours(X, 9, metric=metric)
+    lists = nearest_neighbours(X, 9, metric=metric)
     indices, distances = brute_force(X, 9, theirs)
-    np.testing.assert_array_equal(found.indices, indices)
-    np.testing.assert_allclose(found.distances, distances, rtol=1e-12)
+    np.testing.assert_array_equal(lists.indices, indices)
+    np.testing.assert_allclose(lists.distances, distances, rtol=1e-12)
 
 
 @pytest.mark.parametrize("backend", EXACT)
@@ -123,10 +123,10 @@ def test_cosine_is_the_chord_between_directions(backend):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(200, 5)) * rng.uniform(0.1, 10, size=(200, 1))
     unit = X / np.linalg.norm(X, axis=1)[:, None]
-    found = nearest_neighbours(X, 9, metric="cosine", backend=backend)
+    lists = nearest_neighbours(X, 9, metric="cosine", backend=backend)
     indices, distances = brute_force(unit, 9)
-    np.testing.assert_array_equal(found.indices, indices)
-    np.testing.assert_allclose(found.distances, distances, rtol=1e-9)
+    np.testing.assert_array_equal(lists.indices, indices)
+    np.testing.assert_allclose(lists.distances, distances, rtol=1e-9)
     assert (
         knn_graph(X, 9, metric="angular").fingerprint
         == knn_graph(X, 9, metric="cosine").fingerprint
@@ -153,17 +153,17 @@ def test_sparse_features_give_the_graph_of_dense_ones(metric):
 def test_sparse_duplicates_are_at_distance_zero():
     S = sparse.random_array((30, 200), density=0.05, rng=np.random.default_rng(9), format="csr")
     doubled = sparse.vstack([S, S * 1.0]).tocsr()
-    found = nearest_neighbours(sparse.csr_array(doubled), 3)
-    assert (found.distances[:, 0] == 0).all()
-    assert (found.indices[:, 0] == np.roll(np.arange(60), 30)).all()
+    lists = nearest_neighbours(sparse.csr_array(doubled), 3)
+    assert (lists.distances[:, 0] == 0).all()
+    assert (lists.indices[:, 0] == np.roll(np.arange(60), 30)).all()
 
 
 def test_float32_is_never_worse_than_its_input():
     """Exact distances of float32 features, not float32 distances."""
     X = np.random.default_rng(10).normal(size=(300, 20)).astype(np.float32)
     X[150:] = X[:150] + np.float32(1e-4)
-    found = nearest_neighbours(X, 5, backend="faiss-flat")
-    np.testing.assert_allclose(found.distances, brute_force(X, 5)[1], rtol=1e-13)
+    lists = nearest_neighbours(X, 5, backend="faiss-flat")
+    np.testing.assert_allclose(lists.distances, brute_force(X, 5)[1], rtol=1e-13)
 
 
 def test_pair_distances_count_gaps_as_infinite():
@@ -174,9 +174,9 @@ def test_pair_distances_count_gaps_as_infinite():
 
 def test_cells_with_too_few_points_are_filled_exactly():
     X = np.random.default_rng(11).normal(size=(2_000, 12))
-    found = nearest_neighbours(X, 50, backend=FaissIVF(lists_per_root=4, probes=1))
-    assert_sound(found, X)
-    assert np.isfinite(found.distances).all()
+    lists = nearest_neighbours(X, 50, backend=FaissIVF(lists_per_root=4, probes=1))
+    assert_sound(lists, X)
+    assert np.isfinite(lists.distances).all()
 
 
 def test_many_dimensions_are_searched_along_few():
@@ -186,30 +186,30 @@ def test_many_dimensions_are_searched_along_few():
         size=(3_000, 300)
     )
     backend = FaissIVF(probes=1_000)  # every cell: only the projection is approximate
-    found = nearest_neighbours(X, 10, backend=backend)
+    lists = nearest_neighbours(X, 10, backend=backend)
     true = nearest_neighbours(X, 10, backend="exact")
-    assert_sound(found, X)
-    hits = [len(set(a) & set(b)) for a, b in zip(found.indices, true.indices, strict=True)]
+    assert_sound(lists, X)
+    hits = [len(set(a) & set(b)) for a, b in zip(lists.indices, true.indices, strict=True)]
     assert np.mean(hits) / 10 > 0.95
-    same = found.indices == true.indices
-    np.testing.assert_array_equal(found.distances[same], true.distances[same])
+    same = lists.indices == true.indices
+    np.testing.assert_array_equal(lists.distances[same], true.distances[same])
 
 
 def test_new_points_find_themselves():
     X = np.random.default_rng(12).normal(size=(300, 12))
     for backend in ("auto", "exact", "brute", "faiss-flat"):
-        found = nearest_nodes(X, X[50:60], 4, backend=backend)
-        assert found.indices[:, 0].tolist() == list(range(50, 60))
-        assert (found.distances[:, 0] == 0).all()
+        lists = nearest_nodes(X, X[50:60], 4, backend=backend)
+        assert lists.indices[:, 0].tolist() == list(range(50, 60))
+        assert (lists.distances[:, 0] == 0).all()
 
 
 @pytest.mark.parametrize("backend", sorted(backends))
 def test_same_seed_same_lists(backend):
     X = np.random.default_rng(13).normal(size=(3_000, 10)).astype(np.float32)
-    one = nearest_neighbours(X, 10, backend=backend, seed=5)
-    other = nearest_neighbours(X, 10, backend=backend, seed=5)
-    np.testing.assert_array_equal(one.indices, other.indices)
-    np.testing.assert_array_equal(one.distances, other.distances)
+    first = nearest_neighbours(X, 10, backend=backend, seed=5)
+    second = nearest_neighbours(X, 10, backend=backend, seed=5)
+    np.testing.assert_array_equal(first.indices, second.indices)
+    np.testing.assert_array_equal(first.distances, second.distances)
 
 
 @pytest.mark.data
@@ -217,11 +217,11 @@ def test_recall_on_the_mnist_embedding(poise_data):
     with np.load(poise_data / "mnist_vae.npz") as file:
         X = file["X"]
     assert X.dtype == np.float32
-    found = nearest_neighbours(X, 20, backend="faiss-ivf")
+    lists = nearest_neighbours(X, 20, backend="faiss-ivf")
     rows = np.random.default_rng(0).choice(len(X), 1_000, replace=False)
     true = nearest_nodes(X, X[rows], 21, backend="faiss-flat")
     hits = [
-        len(set(found.indices[row]) & set(near) - {row})
+        len(set(lists.indices[row]) & set(near) - {row})
         for row, near in zip(rows, true.indices, strict=True)
     ]
     assert np.sum(hits) / (20 * rows.size) >= 0.98

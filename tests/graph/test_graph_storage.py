@@ -14,22 +14,22 @@ from poise.graph.arrays import write_arrays
 X = np.random.default_rng(0).normal(size=(80, 4)).astype(np.float32)
 
 
-def assert_equal_graphs(one, other):
-    assert one.fingerprint == other.fingerprint
+def assert_equal_graphs(graph, other):
+    assert graph.fingerprint == other.fingerprint
     for part in ("data", "indices", "indptr"):
-        np.testing.assert_array_equal(getattr(one.weights, part), getattr(other.weights, part))
-    assert one.construction == other.construction
-    assert (one.features is None) == (other.features is None)
-    if one.features is not None:
-        assert one.features.dtype == other.features.dtype
-        assert abs(one.features - other.features).max() == 0
+        np.testing.assert_array_equal(getattr(graph.weights, part), getattr(other.weights, part))
+    assert graph.construction == other.construction
+    assert (graph.features is None) == (other.features is None)
+    if graph.features is not None:
+        assert graph.features.dtype == other.features.dtype
+        assert abs(graph.features - other.features).max() == 0
     for name in ("neighbours", "spacing"):
-        mine, its = getattr(one, name), getattr(other, name)
+        mine, its = getattr(graph, name), getattr(other, name)
         assert (mine is None) == (its is None)
         if mine is not None:
             for field in vars(mine):
                 np.testing.assert_array_equal(getattr(mine, field), getattr(its, field))
-    assert one.report() == other.report()
+    assert graph.report() == other.report()
 
 
 @pytest.mark.parametrize(
@@ -215,12 +215,12 @@ def test_features_can_be_passed_to_load(tmp_path):
         Graph.load(tmp_path / "graph.npz", features=X[:70])
 
 
-@pytest.mark.parametrize("place", [0.1, 0.3, 0.5, 0.7])
-def test_a_changed_byte_is_noticed(place, tmp_path):
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7])
+def test_a_changed_byte_is_noticed(share, tmp_path):
     path = tmp_path / "graph.npz"
     knn_graph(X, 5, keep_neighbours=True).save(path)
     content = bytearray(path.read_bytes())
-    content[int(place * len(content))] ^= 1
+    content[int(share * len(content))] ^= 1
     path.write_bytes(content)
     with pytest.raises(GraphError, match=r"cannot be read.*build the graph again"):
         Graph.load(path)

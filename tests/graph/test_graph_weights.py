@@ -150,14 +150,14 @@ def test_a_graph_is_frozen():
 
 def test_equal_weights_have_equal_fingerprints():
     W = random_weights(40, 100, 3)
-    one, other = Graph.from_weights(W), Graph.from_weights(W.tocoo())
-    assert one.fingerprint == other.fingerprint
-    assert len(one.fingerprint) == 64
+    graph, same = Graph.from_weights(W), Graph.from_weights(W.tocoo())
+    assert graph.fingerprint == same.fingerprint
+    assert len(graph.fingerprint) == 64
     changed = W * 1.0
     changed.data *= 1 + 1e-15
-    assert Graph.from_weights(changed).fingerprint != one.fingerprint
+    assert Graph.from_weights(changed).fingerprint != graph.fingerprint
     larger = sparse.block_array([[W, None], [None, sparse.csr_array((1, 1))]])
-    assert Graph.from_weights(larger).fingerprint != one.fingerprint
+    assert Graph.from_weights(larger).fingerprint != graph.fingerprint
 
 
 def test_components_are_ordered_by_size_and_then_by_smallest_node():

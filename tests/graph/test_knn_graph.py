@@ -71,8 +71,8 @@ def test_the_signature_others_rely_on():
         "k": 20, "metric": "euclidean", "kernel": "gaussian", "symmetrise": "auto",
         "backend": "auto", "keep_features": True, "keep_neighbours": False, "seed": 0,
     }  # fmt: skip
-    found = inspect.signature(knn_graph).parameters
-    assert {name: found[name].default for name in expected} == expected
+    parameters = inspect.signature(knn_graph).parameters
+    assert {name: parameters[name].default for name in expected} == expected
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

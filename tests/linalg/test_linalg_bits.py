@@ -73,16 +73,16 @@ def test_threads_do_not_change_a_bit(  # type: ignore[no-untyped-def]
     monkeypatch.setattr(packets, "_busy", lambda threads: False)
     rhs = np.random.default_rng(0).normal(size=(grid.n, n_columns))
     options = {"diagonals": np.full(grid.n, 1e-2), "preconditioner": preconditioner}
-    many = solve(grid, rhs, **options).require()
+    parallel = solve(grid, rhs, **options).require()
     numba.set_num_threads(1)
     try:
-        one = solve(grid, rhs, **options).require()
+        single = solve(grid, rhs, **options).require()
     finally:
         numba.set_num_threads(threads)
-    np.testing.assert_array_equal(one.value, many.value)
+    np.testing.assert_array_equal(single.value, parallel.value)
     # A packet of one lane agrees with one of eight.
     alone = solve(grid, rhs[:, :1], **options).require()
-    np.testing.assert_array_equal(alone.value, many.value[:, :1])
+    np.testing.assert_array_equal(alone.value, parallel.value[:, :1])
 
 
 def test_the_layout_and_the_solution_are_the_same_every_time(prepared, columns) -> None:  # type: ignore[no-untyped-def]
@@ -97,11 +97,11 @@ def test_other_paths_agree_on_a_graph_of_real_size(prepared, columns, preconditi
     reference = solve(prepared, **columns, preconditioner="jacobi", rtol=1e-12).require()
     size = np.abs(reference.value).max()
     for backend in ("compiled", "scipy"):
-        found = solve(
+        solution = solve(
             prepared, **columns, preconditioner=preconditioner, backend=backend, rtol=1e-12
         ).require()
-        np.testing.assert_allclose(found.value, reference.value, atol=1e-9 * size)
-        assert found.steps.sum() < reference.steps.sum()
+        np.testing.assert_allclose(solution.value, reference.value, atol=1e-9 * size)
+        assert solution.steps.sum() < reference.steps.sum()
 
 
 def test_the_user_s_number_of_threads_is_left_alone(prepared, columns) -> None:  # type: ignore[no-untyped-def]

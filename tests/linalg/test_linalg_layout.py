@@ -85,8 +85,8 @@ def test_groups_without_a_free_node_do_no_harm() -> None:
     free = np.arange(72) == 71
     E = coarse_matrix(prepared, np.zeros(72), free)
     np.testing.assert_array_equal(E, np.eye(prepared.n_groups))
-    found = solve(prepared, np.ones(72), free=free, preconditioner="two-level").require()
-    np.testing.assert_allclose(found.value, np.arange(72) == 71)
+    solution = solve(prepared, np.ones(72), free=free, preconditioner="two-level").require()
+    np.testing.assert_allclose(solution.value, np.arange(72) == 71)
 
 
 def test_groups_lie_within_components_and_small_ones_have_none() -> None:
@@ -157,9 +157,9 @@ def test_a_long_path_is_stiff_and_many_dimensions_are_not() -> None:
     assert is_stiff(path)
     rhs = np.zeros(n)
     rhs[[0, -1]] = 1.0, -1.0
-    found = solve(path, rhs, singular=True).require()
-    assert found.steps[0] < 20  # a path is a tree: its factor is exact
-    np.testing.assert_allclose(np.diff(found.value), -1.0, atol=1e-8)
+    solution = solve(path, rhs, singular=True).require()
+    assert solution.steps[0] < 20  # a path is a tree: its factor is exact
+    np.testing.assert_allclose(np.diff(solution.value), -1.0, atol=1e-8)
     rng = np.random.default_rng(0)
     far = sparse.random_array((n, n), density=20 / n, rng=rng)
     W = as_csr((far + far.T).tocsr())

@@ -38,13 +38,13 @@ def test_the_solution_is_the_pseudo_inverse(W, seed, preconditioner, backend):  
         prepared = prepare(as_csr(W))
     rng = np.random.default_rng(seed)
     rhs = np.column_stack([compatible(prepared.components, rng.normal(size=len(W))) for _ in "ab"])
-    found = solve(
+    solution = solve(
         prepared, rhs, singular=True, rtol=1e-12, preconditioner=preconditioner, backend=backend
     ).require()
     expected = np.linalg.pinv(laplacian(W), rcond=1e-10, hermitian=True) @ rhs
     size = max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(found.value, expected, atol=1e-8 * size)
-    for column in found.value.T:
+    np.testing.assert_allclose(solution.value, expected, atol=1e-8 * size)
+    for column in solution.value.T:
         sums = np.bincount(prepared.components, weights=column)
         assert np.all(np.abs(sums) <= 1e-12 * size * len(W))
 
@@ -80,9 +80,9 @@ def test_a_single_node_is_its_own_nullspace() -> None:
 def test_tiny_graphs(n: int, preconditioner: str) -> None:
     prepared = path(n)
     rhs, q = np.arange(1.0, n + 1), np.arange(n) + 0.5
-    found = solve(prepared, rhs, diagonals=q, preconditioner=preconditioner).require()
+    solution = solve(prepared, rhs, diagonals=q, preconditioner=preconditioner).require()
     A = laplacian(prepared.weights.toarray()) + np.diag(q)
-    np.testing.assert_allclose(A @ found.value, rhs, atol=1e-6)
+    np.testing.assert_allclose(A @ solution.value, rhs, atol=1e-6)
 
 
 @pytest.mark.parametrize("backend", ["compiled", "scipy"])
@@ -93,9 +93,9 @@ def test_components_of_one_group_each_do_not_amplify_rounding(backend: str) -> N
     assert prepared.n_groups == 3
     rhs = compatible(prepared.components, np.random.default_rng(0).normal(size=120))
     options = {"preconditioner": "two-level", "backend": backend, "rtol": 1e-11}
-    found = solve(prepared, rhs, singular=True, **options).require()
+    solution = solve(prepared, rhs, singular=True, **options).require()
     expected = np.linalg.pinv(laplacian(W), hermitian=True) @ rhs
-    np.testing.assert_allclose(found.value, expected, atol=1e-7 * np.abs(expected).max())
+    np.testing.assert_allclose(solution.value, expected, atol=1e-7 * np.abs(expected).max())
 
 
 def test_singular_and_regular_components_can_be_solved_together() -> None:
@@ -104,5 +104,5 @@ def test_singular_and_regular_components_can_be_solved_together() -> None:
     W[4:, 4:] = 1 - np.eye(3)
     rhs = np.array([0.0, 0, 0, 1, 1, -1, 0])
     free = np.arange(7) > 0
-    found = solve(prepare(as_csr(W)), rhs, free=free, singular=True).require()
-    np.testing.assert_allclose(found.value, [0, 1, 2, 3, 1 / 3, -1 / 3, 0], atol=1e-6)
+    solution = solve(prepare(as_csr(W)), rhs, free=free, singular=True).require()
+    np.testing.assert_allclose(solution.value, [0, 1, 2, 3, 1 / 3, -1 / 3, 0], atol=1e-6)

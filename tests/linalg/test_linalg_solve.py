@@ -15,32 +15,32 @@ from poise.linalg.simultaneous import RTOL, RTOL_SMALL, SMALL_MAX_NODES
 @settings(max_examples=100)
 @given(any_systems, st.sampled_from(PRECONDITIONERS), st.sampled_from(["compiled", "scipy"]))
 def test_every_column_is_the_dense_solution(system, preconditioner, backend):  # type: ignore[no-untyped-def]
-    found = system.solve(rtol=1e-12, preconditioner=preconditioner, backend=backend).require()
+    solution = system.solve(rtol=1e-12, preconditioner=preconditioner, backend=backend).require()
     expected = system.dense()
-    assert found.value.shape == expected.shape
-    assert np.all(found.value[~system.free[:, system.operator]] == 0)
-    np.testing.assert_allclose(found.value, expected, atol=1e-9 * max(1, np.abs(expected).max()))
+    assert solution.value.shape == expected.shape
+    assert np.all(solution.value[~system.free[:, system.operator]] == 0)
+    np.testing.assert_allclose(solution.value, expected, atol=1e-9 * max(1, np.abs(expected).max()))
 
 
 @settings(max_examples=100)
 @given(any_systems, st.sampled_from([1e-3, 1e-7, 1e-10]), st.sampled_from(PRECONDITIONERS))
 def test_the_tolerance_is_met_and_reported(system, rtol, preconditioner):  # type: ignore[no-untyped-def]
-    found = system.solve(rtol=rtol, preconditioner=preconditioner, sweep=False)
-    assert found.converged
-    assert np.all(found.residual <= rtol)
-    true = system.relative_residual(found.value)
+    solution = system.solve(rtol=rtol, preconditioner=preconditioner, sweep=False)
+    assert solution.converged
+    assert np.all(solution.residual <= rtol)
+    true = system.relative_residual(solution.value)
     assert np.all(true <= rtol * 1.001 + 1e-13)
-    np.testing.assert_allclose(found.residual, true, rtol=1e-2, atol=1e-13)
+    np.testing.assert_allclose(solution.residual, true, rtol=1e-2, atol=1e-13)
 
 
 @settings(max_examples=100)
 @given(any_systems, st.sampled_from(["jacobi", "two-level"]))
 def test_compiled_and_scipy_agree(system, preconditioner):  # type: ignore[no-untyped-def]
-    one = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="compiled").require()
-    two = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="scipy").require()
-    size = max(1.0, np.abs(two.value).max())
-    np.testing.assert_allclose(one.value, two.value, atol=1e-11 * size)
-    assert np.all(np.abs(one.steps - two.steps) <= 1)
+    compiled = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="compiled").require()
+    reference = system.solve(rtol=1e-12, preconditioner=preconditioner, backend="scipy").require()
+    size = max(1.0, np.abs(reference.value).max())
+    np.testing.assert_allclose(compiled.value, reference.value, atol=1e-11 * size)
+    assert np.all(np.abs(compiled.steps - reference.steps) <= 1)
 
 
 @settings(max_examples=100)
@@ -51,9 +51,9 @@ def test_a_start_does_not_change_the_solution(system, preconditioner, backend): 
     size = max(1.0, np.abs(expected).max())
     elsewhere = system.solve(start=expected + 1.0, **options).require()
     np.testing.assert_allclose(elsewhere.value, expected, atol=1e-7 * size)
-    there = system.solve(start=expected, **options).require()
-    assert np.all(there.steps == 0)
-    np.testing.assert_allclose(there.value, expected, atol=1e-9 * size)
+    solution = system.solve(start=expected, **options).require()
+    assert np.all(solution.steps == 0)
+    np.testing.assert_allclose(solution.value, expected, atol=1e-9 * size)
 
 
 @pytest.mark.parametrize("backend", ["compiled", "scipy"])
@@ -62,11 +62,11 @@ def test_a_zero_right_hand_side_takes_no_steps(backend: str, start: float | None
     prepared, free = path(40), np.arange(40) > 0
     rhs = np.zeros((40, 2))
     rhs[5, 1] = 1.0
-    found = solve(prepared, rhs, free=free, start=start, backend=backend).require()
-    assert found.steps[0] == 0
-    assert found.steps[1] > 0
-    assert np.all(found.value[:, 0] == 0)
-    assert found.residual[0] == 0
+    solution = solve(prepared, rhs, free=free, start=start, backend=backend).require()
+    assert solution.steps[0] == 0
+    assert solution.steps[1] > 0
+    assert np.all(solution.value[:, 0] == 0)
+    assert solution.residual[0] == 0
 
 
 @pytest.mark.parametrize("backend", ["compiled", "scipy"])
@@ -74,13 +74,13 @@ def test_one_step_is_not_enough_and_the_remedy_says_so(backend: str) -> None:
     prepared = path(40)
     rhs = np.zeros((40, 2))
     rhs[20, 0] = 1.0
-    found = solve(prepared, rhs, free=np.arange(40) > 0, max_steps=1, backend=backend)
-    assert found.status.tolist() == [Status.MAX_STEPS, Status.CONVERGED]
-    assert found.steps.tolist() == [1, 0]
-    assert not found.converged
+    solution = solve(prepared, rhs, free=np.arange(40) > 0, max_steps=1, backend=backend)
+    assert solution.status.tolist() == [Status.MAX_STEPS, Status.CONVERGED]
+    assert solution.steps.tolist() == [1, 0]
+    assert not solution.converged
     assert "raise max_steps or rtol" in Status.MAX_STEPS.remedy
     with pytest.raises(ConvergenceError, match=r"column 0 .* after 1 steps .* raise max_steps"):
-        found.require()
+        solution.require()
 
 
 @pytest.mark.parametrize("backend", ["compiled", "scipy"])
@@ -88,10 +88,10 @@ def test_an_indefinite_operator_breaks_down_and_says_so(backend: str) -> None:
     prepared = path(40)
     rhs = np.random.default_rng(0).normal(size=40)
     q = np.full(40, -0.5)  # diagonal still positive, L + q is not
-    found = solve(prepared, rhs, diagonals=q, free=np.arange(40) > 0, backend=backend)
-    assert found.status.tolist() == [Status.BREAKDOWN]
+    solution = solve(prepared, rhs, diagonals=q, free=np.arange(40) > 0, backend=backend)
+    assert solution.status.tolist() == [Status.BREAKDOWN]
     with pytest.raises(ConvergenceError, match="not positive definite"):
-        found.require()
+        solution.require()
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_an_indefinite_operator_breaks_down_and_says_so(backend: str) -> None:
 )
 def test_small_graphs_have_a_tighter_tolerance(n: int, expected: float) -> None:
     prepared = prepare(sparse.csr_array(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1])))
-    found = solve(
+    solution = solve(
         prepared, np.ones(n), diagonals=np.full(n, 0.01), preconditioner="two-level"
     ).require()
-    assert expected / 1000 < found.residual[0] <= expected
+    assert expected / 1000 < solution.residual[0] <= expected
 
 
 def test_one_right_hand_side_may_be_flat() -> None:

@@ -31,15 +31,15 @@ def test_the_tolerance_is_met(cloud, preconditioner, rtol):
     q = rng.uniform(0, 0.1, n)
     free = rng.random(n) > 0.01
     q[~free] = 0.0
-    found = solve(
+    solution = solve(
         cloud, rhs, diagonals=q, free=free, rtol=rtol, preconditioner=preconditioner, sweep=False
     ).require()
-    assert found.value.dtype == np.float64
-    assert np.all(found.value[~free] == 0)
-    true = residual(cloud, np.where(free[:, None], rhs, 0.0), free, q, found.value)
+    assert solution.value.dtype == np.float64
+    assert np.all(solution.value[~free] == 0)
+    true = residual(cloud, np.where(free[:, None], rhs, 0.0), free, q, solution.value)
     assert np.all(true <= 1.2 * rtol)
     close = solve(cloud, rhs, diagonals=q, free=free, rtol=1e-12).require()
-    assert found.steps.max() < close.steps.max()
+    assert solution.steps.max() < close.steps.max()
 
 
 def test_a_singular_system(cloud):
