@@ -1,6 +1,5 @@
 """Solve ``(L + diag(q)) x = b`` on the free nodes, for many columns and operators at once."""
 
-from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -169,7 +168,7 @@ def _solve_by_kind(
         numbers = np.flatnonzero([name == kind for name in kinds])
         columns = np.flatnonzero(np.isin(systems.operator, numbers))
         part = systems.some(columns)
-        part = replace(part, operator=np.searchsorted(numbers, part.operator))
+        part = Systems(np.searchsorted(numbers, part.operator), part.rhs, part.start)
         run = _compiled if backend == "compiled" and kind != "approx-chol" else _reference
         solved, status[columns], steps[columns], residual[columns] = run(
             operators.some(numbers), part, limits, kind
