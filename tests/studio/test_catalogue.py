@@ -15,7 +15,8 @@ from poise.data import image_kinds, image_reading
 from poise.data.embeddings import Images
 from poise.data.image_cache import FORMAT, ImageCache
 from poise.errors import DataError, InputError
-from poise.studio.source.catalogue import Catalogue, GoneError, source_name
+from poise.studio.source.catalogue import Catalogue, GoneError
+from poise.studio.source.names import source_name
 from poise.studio.source.reading import read_catalogue
 
 HOSTILE = "<img src=x onerror=alert(1)>.png"
@@ -508,7 +509,7 @@ class TestTables:
         first = read_catalogue(table(tmp_path / "a.csv", [{"id": 1, "text": "a"}]), key="id")
         second = read_catalogue(table(tmp_path / "b.csv", [{"id": 1, "text": "b"}]), key="id")
         assert first.ids == second.ids
-        assert first.fingerprint != second.fingerprint
+        assert first.contents != second.contents
 
     @pytest.mark.parametrize(
         ("names", "expected"),

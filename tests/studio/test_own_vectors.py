@@ -243,7 +243,7 @@ class TestFiles:
         np.save(tmp_path / "x.npy", X)
         found = read_catalogue(path, column="text", features=tmp_path / "x.npy")
         source = read_catalogue(str(tmp_path / "x.npy")).items
-        for array in (found.vectors, source, preparing._given(found.vectors)):
+        for array in (found.vectors, source, preparing._float32(found.vectors)):
             base = array
             while isinstance(base, np.ndarray) and base.base is not None:
                 base = base.base

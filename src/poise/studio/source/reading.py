@@ -16,8 +16,9 @@ from poise.data.vectors import read_array, read_names
 from poise.errors import InputError
 from poise.progress import Progress, no_progress
 from poise.studio.source.array_items import array_catalogue
-from poise.studio.source.catalogue import Catalogue, source_name
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.folder_items import ImageReader, folder_catalogue
+from poise.studio.source.names import source_name
 from poise.studio.source.own_vectors import with_vectors
 from poise.studio.source.table_items import table_catalogue
 
