@@ -281,7 +281,7 @@ class Opening:
 
         def advance(done: int, total: int) -> None:
             if self._closing:
-                raise PoiseError("poise is ending")
+                raise PoiseError("poise is shutting down")
             step.before = done if step.before is None else step.before
             step.done, step.total = done, total
             show(done, total)

@@ -90,7 +90,7 @@ def read_catalogue(
         for name in (column, key, label_column, vectors):
             if name is not None and not missing:
                 raise InputError(
-                    f"{source} is no table, so it has no column {name!r}: leave it out"
+                    f"{source} is not a table, so it has no column {name!r}: leave it out"
                 )
         if path.is_dir():
             catalogue = folder_catalogue(path, reader, use_labels, names)

@@ -116,9 +116,9 @@ class Source:
         if self.vectors and self.features:
             raise InputError("--vectors and --features both give vectors: leave one out")
         if self.embedding and (self.vectors or self.features):
-            raise InputError("--embed makes vectors, and others were given: leave one out")
+            raise InputError("--embed computes vectors, and others were given: leave one out")
         if self.feature_names and not self.features:
-            raise InputError("--feature-names names the rows of --features X.npy: give that too")
+            raise InputError("--feature-names names the rows of --features X.npy: add that option")
         for file in (self.features, self.feature_names):
             if file is not None and not file.is_file():
                 raise InputError(f"there is no file {file}: give the vectors' file again")

@@ -57,7 +57,7 @@ def _images(table: ItemTable, reader: ImageReader, wanted: Sequence[str] | None)
     for name in rows if wanted is None else wanted:
         try:
             if is_address(name):
-                raise UnreadableError("it is an address, and nothing is fetched")
+                raise UnreadableError("it is a web address, and poise downloads no images")
             located(root, name)
             names.append(name)
         except UnreadableError as error:
