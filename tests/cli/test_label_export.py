@@ -38,7 +38,7 @@ def run(capsys):
         (["digits", "--import", "nofile.csv"], "there is no file nofile.csv"),
         (["digits", "--port", "80000"], "80000 is not in the range"),
         (["digits", "--features", "no.npy"], "there is no file no.npy"),
-        (["digits", "--feature-names", "names.csv"], "give that too"),
+        (["digits", "--feature-names", "names.csv"], "add that option"),
         (["digits", "--vectors", "x", "--features", "x.npy"], "both give vectors"),
         (["digits", "--vectors", "x", "--embed", "pca"], "others were given: leave one out"),
         (["digits", "--metric", "nope"], "'nope' is not one of"),

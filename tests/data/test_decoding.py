@@ -163,14 +163,14 @@ POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n 
     ("content", "reason"),
     [
         (b"", "it is empty"),
-        (POSTSCRIPT, "it is no image"),
+        (POSTSCRIPT, "it is not an image"),
         (declared(13_000, 10_000), "it has too many pixels: 130 million, at most 120"),
         (many_scans(2_000, 600), "it has too many pixels in too many scans"),
         (
             saved(Image.new("F", (6_200, 5_000)), "TIFF", compression="tiff_lzw"),
             "it has too many pixels: 31 million, at most 30",
         ),
-        (b"text", "it is no image"),
+        (b"text", "it is not an image"),
         (declared(1 << 20, 1 << 20), "it has too many pixels"),
         (saved(corners())[:-60], "it is damaged or cut short"),
         (saved(corners(), "JPEG")[:700], "it is damaged or cut short"),

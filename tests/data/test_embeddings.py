@@ -203,7 +203,7 @@ class TestHOG:
         rows = X.reshape(12, -1)
         for given in ({"height": 8}, {"width": 12}, {"height": 8, "width": 12}):
             np.testing.assert_array_equal(poise.embed(rows, "hog", **given), first)
-        with pytest.raises(InputError, match="no square image: give height and width"):
+        with pytest.raises(InputError, match="not make a square image: give height and width"):
             poise.embed(rows, "hog")
         with pytest.raises(InputError, match="8 x 9 are not the 96 numbers"):
             poise.embed(rows, "hog", height=8, width=9)
@@ -321,7 +321,7 @@ class TestCommand:
             ("digits --with vae --set epochs -o X.npy", "expected NAME=VALUE"),
             ("digits --with vae --set epochs=few -o X.npy", "epochs is 'few'"),
             ("digits --size 9 -o X.npy", "size and colour are for files of images"),
-            ("F.npy --column a -o X.npy", "no table"),
+            ("F.npy --column a -o X.npy", "not a table"),
             ("F.npy -o X.npy", "holds no images"),
         ],
     )

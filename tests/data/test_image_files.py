@@ -42,7 +42,7 @@ def test_what_cannot_be_loaded_says_why(folder):
     with pytest.raises(UnreadableError, match="there is no such file"):
         load_file(folder / "missing.png")
     os.mkfifo(folder / "pipe.png")
-    with pytest.raises(UnreadableError, match="it is no file"):
+    with pytest.raises(UnreadableError, match="it is not a file"):
         load_file(folder / "pipe.png")
 
 

@@ -94,7 +94,7 @@ def test_an_interruption_loses_no_finished_batch(tmp_path, seen):
 def test_a_bad_file_is_named_and_the_others_are_kept(tmp_path, seen):
     items = folder(tmp_path / "photos", 2 * BATCH_IMAGES)
     items.paths[BATCH_IMAGES + 1].write_bytes(b"no image")
-    with pytest.raises(DataError, match=r"009\.png cannot be read \(it is no image"):
+    with pytest.raises(DataError, match=r"009\.png cannot be read \(it is not an image"):
         poise.embed(items, "photo")
     assert len(kept_rows("photo", Photo())) >= BATCH_IMAGES
 
@@ -108,7 +108,7 @@ def test_equal_images_are_kept_once(tmp_path, seen):
 def test_texts_and_shapes(seen):
     with pytest.raises(InputError, match="photo is for images"):
         poise.embed(["a text"], "photo")
-    with pytest.raises(InputError, match="no square image"):
+    with pytest.raises(InputError, match="not make a square image"):
         poise.embed(np.zeros((2, 15)), "photo")
     assert poise.embed(np.zeros((2, 15)), "photo", height=3, width=5).shape == (2, 1280)
 

@@ -99,7 +99,7 @@ class TestSources:
         with pytest.raises(DataError, match=r"row 2 of .* names 'few/c.png': there is no such"):
             read_items(str(path))
         path.write_text("image\nhttps://example.org/b\n")
-        with pytest.raises(InputError, match="fetches nothing from the network"):
+        with pytest.raises(InputError, match="poise downloads no images"):
             read_items(str(path))
 
     def test_a_data_set_of_texts_is_its_texts(self, poise_data):
@@ -115,14 +115,14 @@ class TestSources:
             ("t.csv", b"text\n", DataError, "holds no rows"),
             ("t.csv", b"\xff\xfe\xfa", DataError, "cannot be read"),
             ("t.jsonl", b"{", DataError, "cannot be read"),
-            ("t.jsonl", b"[1]\n", DataError, "no object"),
+            ("t.jsonl", b"[1]\n", DataError, "not an object"),
             ("t.jsonl", b'{"text": ' + b"9" * 5000 + b"}", DataError, "thousands of digits"),
             ("t.jsonl", b'{"text": ' + b"[" * 100_000, DataError, "nested too deeply"),
             ("x.npy", npy_header((10**30,)), DataError, "cannot be read"),
             ("x.npy", npy_header((10**6, 10**6)), DataError, "cannot be read"),
             ("x.npy", npy_header((1,) * 100_000), DataError, "cannot be read"),
             ("t.jsonl", b'{"text": 3}\n', InputError, "row 1 .* no text"),
-            ("t.doc", b"", InputError, "no known kind"),
+            ("t.doc", b"", InputError, "unknown kind"),
         ],
     )
     def test_broken(self, tmp_path, name, content, error, message):

@@ -15,7 +15,8 @@ from poise.data import image_kinds, image_reading
 from poise.data.embeddings import Images
 from poise.data.image_cache import FORMAT, ImageCache
 from poise.errors import DataError, InputError
-from poise.studio.source.catalogue import Catalogue, GoneError, source_name
+from poise.studio.source.catalogue import Catalogue, GoneError
+from poise.studio.source.names import source_name
 from poise.studio.source.reading import read_catalogue
 
 HOSTILE = "<img src=x onerror=alert(1)>.png"
@@ -153,14 +154,14 @@ class TestFolders:
         assert found.pixels[:, 0, 0].tolist() == [10, 20, 40, 30]
         assert dict(found.unreadable) == {
             "empty.png": "it is empty (0 bytes)",
-            "text.jpg": "it is no image, or damaged at its beginning",
+            "text.jpg": "it is not an image, or its beginning is damaged",
             "half.png": "it is damaged or cut short",
             "bomb.png": "it has too many pixels",
             "out.png": "it leads out of the folder",
             "linked": "it leads out of the folder",
             "nowhere.png": "there is no such file",
             "circle.png": "there is no such file",
-            "pipe.png": "it is no file",
+            "pipe.png": "it is not a file",
         }
 
     @pytest.mark.parametrize("kind", ["jpg", "png", "webp", "tif", "gif", "bmp"])
@@ -508,7 +509,7 @@ class TestTables:
         first = read_catalogue(table(tmp_path / "a.csv", [{"id": 1, "text": "a"}]), key="id")
         second = read_catalogue(table(tmp_path / "b.csv", [{"id": 1, "text": "b"}]), key="id")
         assert first.ids == second.ids
-        assert first.fingerprint != second.fingerprint
+        assert first.contents != second.contents
 
     @pytest.mark.parametrize(
         ("names", "expected"),
@@ -538,7 +539,7 @@ class TestTables:
             read_catalogue(path, **{option: "x"})
         np.save(tmp_path / "x.npy", np.zeros((3, 3)))
         for source in (str(tmp_path / "x.npy"), str(tmp_path), "digits"):
-            with pytest.raises(InputError, match="is no table, so it has no column 'x'"):
+            with pytest.raises(InputError, match="is not a table, so it has no column 'x'"):
                 read_catalogue(source, **{option: "x"})
 
     @pytest.mark.parametrize(
@@ -641,7 +642,7 @@ class TestImageColumns:
             "../secret.png": out,
             str(tmp_path / "secret.png"): out,
             "link.png": out,
-            "notes.txt": "it is no image, or damaged at its beginning",
+            "notes.txt": "it is not an image, or its beginning is damaged",
         }
 
     def test_one_file_in_several_rows(self, listed, tmp_path):

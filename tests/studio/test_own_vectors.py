@@ -155,7 +155,7 @@ class TestColumns:
             read_catalogue(path, vectors="Embeddings")
         with pytest.raises(InputError, match="holds the vectors: show another"):
             read_catalogue(path, column="embedding", vectors="embedding")
-        with pytest.raises(InputError, match="is no table"):
+        with pytest.raises(InputError, match="is not a table"):
             read_catalogue("digits", vectors="embedding")
 
 
@@ -243,7 +243,7 @@ class TestFiles:
         np.save(tmp_path / "x.npy", X)
         found = read_catalogue(path, column="text", features=tmp_path / "x.npy")
         source = read_catalogue(str(tmp_path / "x.npy")).items
-        for array in (found.vectors, source, preparing._given(found.vectors)):
+        for array in (found.vectors, source, preparing._float32(found.vectors)):
             base = array
             while isinstance(base, np.ndarray) and base.base is not None:
                 base = base.base
@@ -374,9 +374,7 @@ class TestAddresses:
     def test_nothing_is_fetched(self, tmp_path, name, value):
         lines = [name, *(value.format(i) for i in range(5))]
         (tmp_path / "t.csv").write_text("\n".join(lines))
-        with pytest.raises(
-            InputError, match="fetches nothing from the network: download"
-        ) as caught:
+        with pytest.raises(InputError, match="poise downloads no images: download them") as caught:
             read_catalogue(str(tmp_path / "t.csv"))
         assert "\n" not in str(caught.value)
 
@@ -386,7 +384,9 @@ class TestAddresses:
         (tmp_path / "t.csv").write_text("\n".join(lines))
         found = read_catalogue(str(tmp_path / "t.csv"))
         assert found.sources == ("p/0.png", "p/1.png", "p/2.png")
-        assert found.unreadable == ((lines[2], "it is an address, and nothing is fetched"),)
+        assert found.unreadable == (
+            (lines[2], "it is a web address, and poise downloads no images"),
+        )
 
     def test_addresses_of_pages_are_texts(self, tmp_path):
         lines = ["text", *(f"https://example.org/{i}" for i in range(5))]

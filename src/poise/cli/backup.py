@@ -31,7 +31,7 @@ def backup(project: Path, output: Path) -> None:
 
     log = project / "events.db"
     if not log.is_file():
-        raise InputError(f"{project} is no project of poise label: it has no events.db")
+        raise InputError(f"{project} is not a project of poise label: it has no events.db")
     if output.is_dir() or (output.exists() and output.samefile(log)):
         raise InputError(f"{output} is not a file to write a copy to: give another name")
     store = EventStore.copy_of(log)

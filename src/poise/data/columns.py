@@ -116,8 +116,8 @@ def addresses_refused(path: Path, column: str, example: str) -> InputError:
     """The error for a column of web addresses: poise downloads no items."""
     shown = example.encode("utf-8", "replace").decode()[:SHOWN_CHARACTERS]
     return InputError(
-        f"the column {column!r} of {path} holds addresses such as {shown}, and poise fetches "
-        "nothing from the network: download the images, and give their paths relative to the table"
+        f"the column {column!r} of {path} holds web addresses such as {shown}, and poise "
+        "downloads no images: download them, and give their paths relative to the table"
     )
 
 

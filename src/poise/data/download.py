@@ -47,7 +47,7 @@ def fetch(address: str, path: Path, md5: str, progress: Progress | None = None) 
         with suppress(OSError):
             part.unlink()
         raise DataError(
-            f"cannot write {part} ({error.strerror}): make room, or set POISE_CACHE "
+            f"cannot write {part} ({error.strerror}): free some space, or set POISE_CACHE "
             "to another folder"
         ) from None
     if digest(part) != md5:

@@ -29,6 +29,6 @@ def keep(path: Path, write: Callable[[BinaryIO], object]) -> None:
         write_whole(path, write)
     except OSError as error:
         raise DataError(
-            f"cannot write {path.parent} ({error.strerror}): make room, or set POISE_CACHE to "
-            "another folder"
+            f"cannot write {path.parent} ({error.strerror}): free some space, or set POISE_CACHE "
+            "to another folder"
         ) from None

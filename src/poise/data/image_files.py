@@ -34,7 +34,7 @@ def find_images(
 
     def refuse_folder(error: OSError) -> None:
         name = Path(error.filename).relative_to(root).as_posix()
-        refused.append((name, f"it may not be listed ({error.strerror})"))
+        refused.append((name, f"it cannot be listed ({error.strerror})"))
 
     def refuse_outside(name: str) -> bool:
         try:
@@ -98,11 +98,11 @@ def load_file(path: Path, flags: int = os.O_RDONLY) -> tuple[bytes, int]:
         with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise UnreadableError("it is no file")
+                raise UnreadableError("it is not a file")
             if status.st_size > MOST_FILE_BYTES:
                 raise UnreadableError(f"it has {status.st_size / 1e9:.1f} GB")
             return file.read(), status.st_mtime_ns
     except FileNotFoundError:
         raise UnreadableError("there is no such file") from None
     except OSError as error:
-        raise UnreadableError(f"it may not be read ({error.strerror or error})") from None
+        raise UnreadableError(f"it cannot be opened ({error.strerror or error})") from None

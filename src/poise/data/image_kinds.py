@@ -47,5 +47,5 @@ def picture_endings() -> tuple[str, ...]:
 
 
 def why_not_read(ending: str) -> str:
-    """What to do about an image file that is not read; empty if it is no image at all."""
+    """What to do about an image file that is not read; empty if it is not an image at all."""
     return next((why for endings, why in NOT_READ.items() if ending in endings), "")

@@ -114,7 +114,7 @@ def decode(content: bytes, draft: tuple[str, int], use: Callable[[Any, int], T])
     except (library.DecompressionBombError, MemoryError):
         raise UnreadableError("it has too many pixels") from None
     except library.UnidentifiedImageError:
-        raise UnreadableError("it is no image, or damaged at its beginning") from None
+        raise UnreadableError("it is not an image, or its beginning is damaged") from None
     except Exception:  # whatever a decoder makes of damaged bytes, the remedy is the same
         raise UnreadableError("it is damaged or cut short") from None
 

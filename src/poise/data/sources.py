@@ -42,7 +42,7 @@ def read_items(
     kind = path.suffix.lower()
     folder = path.is_dir()
     if column is not None and (folder or kind in (".npy", ".npz")):
-        raise InputError(f"{source} is no table, so it has no column {column!r}: leave it out")
+        raise InputError(f"{source} is not a table, so it has no column {column!r}: leave it out")
     items: Items
     if folder:
         items = _images(path, size, colour)
@@ -59,7 +59,7 @@ def read_items(
     elif kind in TABLES:
         items = _rows(path, column, size, colour)
     else:
-        raise InputError(f"{source} is of no known kind: expected {KINDS}, or a folder of images")
+        raise InputError(f"{source} is of an unknown kind: expected {KINDS}, or a folder of images")
     if (size is not None or colour) and not isinstance(items, Images):
         raise InputError(f"size and colour are for files of images, and {source} holds none")
     return items

@@ -134,5 +134,5 @@ def _objects(path: Path, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         if line.strip():
             row = parse_json(line)
             if not isinstance(row, dict):
-                raise DataError(f"{path} has a line that is no object: {line.strip()[:40]}")
+                raise DataError(f"{path} has a line that is not an object: {line.strip()[:40]}")
             yield row

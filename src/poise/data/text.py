@@ -28,4 +28,4 @@ def parse_json(text: str | bytes) -> Any:
     except RecursionError:
         raise ValueError("its brackets are nested too deeply") from None
     except ValueError:
-        raise ValueError("it holds a number of thousands of digits") from None
+        raise ValueError("it holds a number with thousands of digits") from None

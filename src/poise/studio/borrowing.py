@@ -27,7 +27,7 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
     """
     log = folder / "events.db"
     if not log.is_file():
-        raise InputError(f"{folder} is no project of poise label: it has no events.db")
+        raise InputError(f"{folder} is not a project of poise label: it has no events.db")
     with TemporaryDirectory(prefix="poise-") as temporary:
         copy = Path(temporary)
         for name in MADE:  # a file that has to be made anew replaces the link, not the file

@@ -193,8 +193,10 @@ class Opening:
         first : the items that have arrived, in the order of their nodes; None if there are none yet
         arrived : those of them that are new, and their rows
         """
-        given = catalogue is not None and catalogue.vectors is not None
-        compared = source.comparison(files if catalogue is None else catalogue.items, given)
+        if catalogue is None:
+            compared = source.comparison(files)
+        else:
+            compared = source.comparison(catalogue.items, catalogue.vectors is not None)
         if catalogue is not None:
             contents = list(catalogue.contents)
         arrival = plan_arrival(source.project_folder, contents, compared)
@@ -279,7 +281,7 @@ class Opening:
 
         def advance(done: int, total: int) -> None:
             if self._closing:
-                raise PoiseError("poise is ending")
+                raise PoiseError("poise is shutting down")
             step.before = done if step.before is None else step.before
             step.done, step.total = done, total
             show(done, total)

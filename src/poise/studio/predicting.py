@@ -100,8 +100,8 @@ def _placed(
     if embedding == GIVEN:
         if new.vectors is None:
             raise InputError(
-                "this project compares items by vectors that were given: give those of the new "
-                "items too, with --vectors COLUMN or --features X.npy"
+                "this project compares items by your own vectors: give those of the new items too, "
+                "with --vectors COLUMN or --features X.npy"
             )
         return project.graph, np.ascontiguousarray(new.vectors, dtype=np.float32)
     if new.kind != old.kind:
@@ -132,5 +132,5 @@ def _joined(old: Catalogue, new: Catalogue, embedding: str) -> Any:
         return np.concatenate(parts)
     except ValueError:
         raise InputError(
-            f"items of {new.name} are of another size than the project's: give the same size"
+            f"items of {new.name} differ in size from the project's: give items of the same size"
         ) from None

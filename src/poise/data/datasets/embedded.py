@@ -36,8 +36,8 @@ def stored_embedding(file: str, embedding: str) -> Pair | None:
             embeddings.factory(embedding)
         except UnknownNameError as error:
             raise UnknownNameError(
-                f"{error}; a file {file}_{embedding}.npz in the folder that POISE_DATA names would "
-                "do, but there is none"
+                f"{error}; a file {file}_{embedding}.npz in the folder named by POISE_DATA would "
+                "be used, but there is none"
             ) from None
     return pair
 

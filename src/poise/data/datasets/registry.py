@@ -51,7 +51,7 @@ def load_dataset(
         whole = load_dataset(grouping["name"], embedding=embedding, progress=progress, **options)
         if not 2 <= k <= whole.n_clusters:
             raise InputError(
-                f"{name}: {whole.n_clusters} clusters modulo {k} make no classes; "
+                f"{name}: {whole.n_clusters} clusters cannot be grouped modulo {k}; "
                 f"expected a number from 2 to {whole.n_clusters}"
             )
         return whole.grouped(name, whole.clusters % k)

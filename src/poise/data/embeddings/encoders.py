@@ -182,7 +182,7 @@ def _fetched(about: dict[str, Any]) -> Path:
             if offline:
                 continue
             is_full = isinstance(error, OSError) and error.errno == 28
-            reason = "no room on the disk" if is_full else "the network or its host was not reached"
+            reason = "the disk is full" if is_full else "the network or its host was not reached"
             raise DataError(
                 f"the model {about['model']} ({about['size_in_GB']} GB) is not in {where} and "
                 f"cannot be fetched ({reason}): connect to a network once, or give folder=, where "

@@ -161,7 +161,8 @@ def as_images(
         height = width = math.isqrt(d)
         if height * height != d:
             raise InputError(
-                f"{d} numbers per item are no square image: give height and width, or use pca"
+                f"{d} numbers per item do not make a square image: give height and width, or use "
+                "pca"
             )
     if height is None or width is None:
         known = height or width or 1

@@ -154,8 +154,8 @@ class Kept:
                     yield file
         except OSError as error:
             raise DataError(
-                f"cannot use {self.path} ({error.strerror}): make room, or set POISE_CACHE to "
-                "another folder"
+                f"cannot use {self.path} ({error.strerror}): free some space, or set POISE_CACHE "
+                "to another folder"
             ) from None
 
     def _catch_up(self, file: BinaryIO) -> None:

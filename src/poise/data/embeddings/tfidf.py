@@ -39,7 +39,7 @@ class TfIdf:
         from sklearn.preprocessing import normalize
 
         if not are_texts(items):
-            raise InputError("tfidf is for texts, and some items are none: use raw or pca")
+            raise InputError("tfidf is for texts, and some items are not: use raw or pca")
         vectoriser = TfidfVectorizer(
             ngram_range=(1, 2), max_features=self.words, sublinear_tf=True, dtype=np.float32
         )

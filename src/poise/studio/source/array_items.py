@@ -11,7 +11,8 @@ from poise.data.ids import distinct_ids, row_ids
 from poise.data.text import clean
 from poise.errors import DataError, InputError
 from poise.progress import Progress
-from poise.studio.source.catalogue import Catalogue, none_usable
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.names import none_usable
 
 #: Shortest side of an image that a row of numbers may be.
 LEAST_IMAGE_SIDE = 8

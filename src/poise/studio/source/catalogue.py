@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,8 @@ from poise.data.image_cache import File
 from poise.data.image_files import load_below
 from poise.data.images import Pixels, UnreadableError
 from poise.data.showing import shown_file, shown_numbers
-from poise.data.text import clean
 from poise.errors import InputError
-from poise.studio.log.events import LONGEST
+from poise.studio.source.names import left_out, none_usable
 
 #: Longest side of an image as it is shown, in pixels.
 SHOWN_SIDE = 1200
@@ -87,11 +86,6 @@ class Catalogue:
     def nodes(self) -> dict[str, int]:
         """Id -> node."""
         return {item: node for node, item in enumerate(self.ids)}
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of all contents in their order."""
-        return hashlib.sha256("\n".join(self.contents).encode()).hexdigest()
 
     @property
     def contents(self) -> tuple[str, ...]:
@@ -178,29 +172,3 @@ class Catalogue:
                 f"Could not show {self.sources[node]}: {error}. Put the file back, or start poise "
                 "again to go on without it."
             ) from None
-
-
-def source_name(source: str) -> str:
-    """What a source is called: the last part of its path, or the data set's name."""
-    path = Path(source)
-    return clean(path.resolve().name if path.exists() else source) or "items"
-
-
-def class_name(text: str) -> str:
-    """A folder's name or a field as the name of a class."""
-    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
-    return shown.strip()[:LONGEST]
-
-
-def left_out(refused: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Names of what was left out, fit to be stored, and the reasons."""
-    return tuple((clean(name), why) for name, why in refused)
-
-
-def none_usable(what: str, refused: Sequence[tuple[str, str]]) -> InputError:
-    """The error for a source of which everything was left out."""
-    name, why = refused[0]
-    return InputError(
-        f"none of {what} can be used: {len(refused):,} left out, the first being {clean(name)}: "
-        f"{why}"
-    )

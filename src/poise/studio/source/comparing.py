@@ -48,7 +48,7 @@ def comparison(
     embedding: str | None,
     k: int | None,
     metric: str | None,
-    given: bool = False,
+    own_vectors: bool = False,
 ) -> Compared:
     """How a project compares its items.
 
@@ -60,10 +60,10 @@ def comparison(
         already, so that a new default never changes the graph under existing answers, else
         `NEIGHBOURS`
     metric : "euclidean" or "cosine"; None: the project's own, or by the embedding
-    given : whether users bring vectors of their own
+    own_vectors : whether users bring vectors of their own
     """
     n = len(items)
-    name, why = (GIVEN, "vectors were given") if given else _chosen(items, embedding, before)
+    name, why = (GIVEN, "vectors were given") if own_vectors else _chosen(items, embedding, before)
     k = min(_neighbours(before) if k is None else k, n - 1)
     return Compared(name, why, k, metric or _metric(before, name))
 

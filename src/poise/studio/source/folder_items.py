@@ -13,13 +13,8 @@ from poise.data.images import Pixels
 from poise.data.sources import no_images
 from poise.data.text import clean
 from poise.progress import Progress
-from poise.studio.source.catalogue import (
-    Catalogue,
-    class_name,
-    left_out,
-    none_usable,
-    source_name,
-)
+from poise.studio.source.catalogue import Catalogue
+from poise.studio.source.names import class_name, left_out, none_usable, source_name
 from poise.studio.source.project_files import writing
 
 #: Folders whose names are no classes.

@@ -80,9 +80,14 @@ def prepare(
             f"{catalogue.name} has {n} {'item' if n == 1 else 'items'}: three or more are needed"
         )
     before = read_about(folder)
-    given = None if catalogue.vectors is None else _given(catalogue.vectors)
+    own = None if catalogue.vectors is None else _float32(catalogue.vectors)
     compared = comparison(
-        catalogue.items, before, embedding=embedding, k=k, metric=metric, given=given is not None
+        catalogue.items,
+        before,
+        embedding=embedding,
+        k=k,
+        metric=metric,
+        own_vectors=own is not None,
     )
     made: dict[str, Any] = dict(about or {}) | {
         "source": catalogue.source or catalogue.name,
@@ -98,8 +103,8 @@ def prepare(
     changed = before.get("fingerprint") != made["fingerprint"]
     name, k, metric = compared.embedding, compared.k, compared.metric
     earlier = read_earlier(folder, before, name, k, metric) if changed else None
-    if given is not None:  # they are kept where they come from; only the graph depends on them
-        features, made["features"] = given, digest(given)
+    if own is not None:  # they are kept where they come from; only the graph depends on them
+        features, made["features"] = own, digest(own)
         if before.get("features") != made["features"]:
             before = {}
     else:
@@ -243,8 +248,8 @@ def embeddable(catalogue: Catalogue, name: str) -> Items:
     return halved(catalogue.pixels) if name == "pca" else catalogue.pixels
 
 
-def _given(vectors: npt.NDArray[Any]) -> Features:
-    """Vectors as they are, without a copy if they are float32 in the usual order."""
+def _float32(vectors: npt.NDArray[Any]) -> Features:
+    """Vectors in the features' type; not copied if they are float32 in the usual order."""
     return np.ascontiguousarray(vectors, dtype=np.float32)
 
 

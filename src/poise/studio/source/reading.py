@@ -16,8 +16,9 @@ from poise.data.vectors import read_array, read_names
 from poise.errors import InputError
 from poise.progress import Progress, no_progress
 from poise.studio.source.array_items import array_catalogue
-from poise.studio.source.catalogue import Catalogue, source_name
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.folder_items import ImageReader, folder_catalogue
+from poise.studio.source.names import source_name
 from poise.studio.source.own_vectors import with_vectors
 from poise.studio.source.table_items import table_catalogue
 
@@ -89,7 +90,7 @@ def read_catalogue(
         for name in (column, key, label_column, vectors):
             if name is not None and not missing:
                 raise InputError(
-                    f"{source} is no table, so it has no column {name!r}: leave it out"
+                    f"{source} is not a table, so it has no column {name!r}: leave it out"
                 )
         if path.is_dir():
             catalogue = folder_catalogue(path, reader, use_labels, names)

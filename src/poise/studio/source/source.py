@@ -14,8 +14,9 @@ from poise.data.item_tables import ItemTable
 from poise.data.tables import TABLES
 from poise.errors import InputError
 from poise.progress import Progress
-from poise.studio.source.catalogue import Catalogue, source_name
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.comparing import GIVEN, Compared, comparison
+from poise.studio.source.names import source_name
 from poise.studio.source.project_files import ABOUT, read_about
 from poise.studio.source.reading import read_catalogue
 
@@ -115,9 +116,9 @@ class Source:
         if self.vectors and self.features:
             raise InputError("--vectors and --features both give vectors: leave one out")
         if self.embedding and (self.vectors or self.features):
-            raise InputError("--embed makes vectors, and others were given: leave one out")
+            raise InputError("--embed computes vectors, and others were given: leave one out")
         if self.feature_names and not self.features:
-            raise InputError("--feature-names names the rows of --features X.npy: give that too")
+            raise InputError("--feature-names names the rows of --features X.npy: add that option")
         for file in (self.features, self.feature_names):
             if file is not None and not file.is_file():
                 raise InputError(f"there is no file {file}: give the vectors' file again")
@@ -144,15 +145,15 @@ class Source:
             encode=encode,
         )
 
-    def comparison(self, items: Items, given: bool = False) -> Compared:
-        """How its items are compared; `given`: by vectors of the user's own."""
+    def comparison(self, items: Items, own_vectors: bool = False) -> Compared:
+        """How its items are compared; see `poise.studio.source.comparing.comparison`."""
         return comparison(
             items,
             read_about(self.project_folder),
             embedding=self.embedding,
             k=self.k,
             metric=self.metric,
-            given=given,
+            own_vectors=own_vectors,
         )
 
     def images(self) -> tuple[Path, list[str]]:

@@ -13,14 +13,9 @@ from poise.data.text import clean, plain
 from poise.errors import InputError
 from poise.progress import paced
 from poise.studio.log.events import LONGEST
-from poise.studio.source.catalogue import (
-    Catalogue,
-    class_name,
-    left_out,
-    none_usable,
-    source_name,
-)
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.folder_items import ImageReader
+from poise.studio.source.names import class_name, left_out, none_usable, source_name
 
 
 def table_catalogue(
@@ -62,7 +57,7 @@ def _images(table: ItemTable, reader: ImageReader, wanted: Sequence[str] | None)
     for name in rows if wanted is None else wanted:
         try:
             if is_address(name):
-                raise UnreadableError("it is an address, and nothing is fetched")
+                raise UnreadableError("it is a web address, and poise downloads no images")
             located(root, name)
             names.append(name)
         except UnreadableError as error:
