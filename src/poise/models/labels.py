@@ -57,11 +57,6 @@ class Labels:
         """The nodes of each class, in the order of the classes; some may have none."""
         return [self.nodes[self.codes == c] for c in range(len(self.classes))]
 
-    @property
-    def most_frequent(self) -> int:
-        """Code of the most frequent class, the first of them if several are."""
-        return int(np.argmax(self.counts)) if self.classes else 0
-
     def __len__(self) -> int:
         return len(self.nodes)
 
