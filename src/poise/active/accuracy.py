@@ -142,17 +142,17 @@ def held_out_scores(fit: Fit, nodes: npt.ArrayLike, codes: npt.ArrayLike, held: 
     labelled, classes = np.asarray(nodes, dtype=np.int64), np.asarray(codes, dtype=np.int64)
     if labelled.shape != classes.shape or labelled.ndim != 1:
         raise LabelError(
-            f"nodes have shape {labelled.shape} and codes {classes.shape}: expected one code a node"
+            f"nodes have shape {labelled.shape} and codes {classes.shape}: expected a code per node"
         )
     if not np.isin(held, labelled).all():
         raise LabelError(f"node {np.setdiff1d(held, labelled)[0]} is held out but has no label")
     if len(held) and len(labelled) < 2:
         raise LabelError("there is one label: without it, there is nothing to fit a model to")
-    found = []
+    scores = []
     for node in held:
         rest = labelled != node
-        found.append(fit(labelled[rest], classes[rest])[node])
-    return np.array(found)
+        scores.append(fit(labelled[rest], classes[rest])[node])
+    return np.array(scores)
 
 
 def exact_interval(right: int, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -227,7 +227,9 @@ def estimate_accuracy(
 def _logits(confidences: npt.ArrayLike, name: str) -> Floats:
     c = np.asarray(confidences, dtype=np.float64)
     if c.ndim != 1 or not ((c >= 0) & (c <= 1)).all():
-        raise InputError(f"{name} has shape {c.shape}: expected one confidence from 0 to 1 an item")
+        raise InputError(
+            f"{name} has shape {c.shape}: expected one confidence from 0 to 1 per item"
+        )
     return np.asarray(np.log((c + EDGE) / (1 + EDGE - c)))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from poise.active.acquisition import Auto, Coverage, Diffused, Margin, Norm
 from poise.active.acquisition.auto import WORTH
 from poise.active.acquisition.margin import margins
-from poise.active.beliefs import Beliefs
+from poise.active.columns import Beliefs
 from poise.arrays import Floats, Ints
 from poise.distributed.partition import Partition
 from poise.errors import InputError

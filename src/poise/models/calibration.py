@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: of the guesses shown at 80%, about 80% are right.
+"""Calibrated probabilities: of the guesses shown at 80%, about 80% are right.
 
 The scores of graph models rank their guesses well, but their size follows the number of labels
 and the graph rather than how often they are right. A background that all points share is taken
@@ -30,7 +30,7 @@ HARDER, HARDEST = 0.6, 0.7
 FLOOR = 0.4
 #: Powers that are tried.
 POWERS = np.exp(np.linspace(np.log(0.25), np.log(16.0), 41))
-#: Points that the mean confidence is taken over: more do not change it.
+#: Number of points for the mean confidence: more do not change it.
 SAMPLE = 2_000
 #: Held-out labels below which there is no evidence and no number should be shown.
 EVIDENCE = 10
@@ -69,7 +69,7 @@ class Calibration:
 
     @classmethod
     def fit(cls, probabilities: Floats, held_out: Floats, codes: Ints) -> "Calibration":
-        """Fit to what the model says about labels that it has not seen.
+        """Fit to the scores of labels that the model has not seen.
 
         The background is the `BACKGROUND` quantile, over the points that are not labelled, of the
         smallest probability: near zero if there are many classes, large if a few classes have
@@ -124,8 +124,8 @@ class Calibration:
         spread = SPREAD / (1 + UNLIKE * abs(harder))
         posterior = -0.5 * ((logs - centre) / spread) ** 2
         for k, (power, floor) in enumerate(zip(POWERS, floors, strict=True)):
-            given = to_power(rows, power)[np.arange(len(rows)), answers]
-            posterior[k] += np.log((1 - floor) * given + floor / n_classes + SURPRISE).sum()
+            share = to_power(rows, power)[np.arange(len(rows)), answers]
+            posterior[k] += np.log((1 - floor) * share + floor / n_classes + SURPRISE).sum()
         weights = np.exp(posterior - posterior.max())
         log_power = float(weights @ logs / weights.sum())
         return cls(

@@ -1,4 +1,4 @@
-"""PWLL, averaged over a short walk, together with a linear model of the features.
+"""PWLL averaged over a short walk, combined with a linear model of the features.
 
 A graph of neighbours knows what is near; a linear model of the features knows what the members of
 a class have in common. How much the second is worth depends on the data, so held-out labels say
@@ -17,7 +17,7 @@ from poise.graph.features import is_sparse
 from poise.models.balance import balance_factors, balanced
 from poise.models.components import laplacian, reached
 from poise.models.harmonic import Model, solve_problems
-from poise.models.held_out import MOST, dealt, spread_evenly
+from poise.models.held_out import MOST_HELD_OUT, dealt, spread_evenly
 from poise.models.labels import Labels
 from poise.models.result import ScoreResult
 
@@ -34,13 +34,13 @@ STRENGTH = 100.0
 DOUBT = 1e-3
 #: Parts that the labels are dealt into, each held out once.
 FOLDS = 10
-#: Relative residual of solves of which only a calibration is made.
+#: Relative residual of solves that are used for calibration alone.
 RTOL = 1e-5
-#: Nodes beyond which passes over all of them are compiled, which takes a second once.
-MANY = 100_000
+#: Above this number of nodes, passes over all of them are compiled, which takes a second once.
+LARGE_MIN_NODES = 100_000
 #: Points whose classes are computed at once: memory stays small beside the features.
 ROWS = 16_384
-#: Points that the mean of the features is taken over: more do not change it.
+#: Number of points for the mean of the features: more do not change it.
 SAMPLE = 5_000
 TINY = 1e-12
 
@@ -60,7 +60,7 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> S
 
     Parameters
     ----------
-    alone : what PWLL says with these labels, `balanced`
+    alone : result of PWLL with these labels, `balanced`
     power : see `linear_power`
     """
     values = _multiplied(graph, labels, alone.probabilities, power)
@@ -89,7 +89,7 @@ def _multiplied(
     if linear is None or typical is None:
         return values
     linear, factors = linear[: len(values)], balance_factors(typical)
-    if len(values) > MANY:
+    if len(values) > LARGE_MIN_NODES:
         from poise.models.rows import geometric_mean
 
         return np.asarray(geometric_mean(values, linear, factors, doubt, power))
@@ -105,8 +105,8 @@ def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) 
 
         y_i ~ (1 - SURPRISE) (p(i) l(i)^b)^a / Z + SURPRISE / C
 
-    where p(i) and l(i) are what PWLL and the linear model say of label i without having seen it.
-    Labels whose class has no other label say nothing.
+    where p(i) and l(i) are the probabilities of label i by PWLL and the linear model without that
+    label. Labels whose class has no other label do not count.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) 
         if not np.isin(part, chosen).any():
             continue
         fewer = labels.without(part)
-        found = linear_probabilities(features, fewer, labels.nodes[part], equal_classes=True)
-        linear[part] = 1.0 / n_classes if found is None else found
+        shares = linear_probabilities(features, fewer, labels.nodes[part], equal_classes=True)
+        linear[part] = 1.0 / n_classes if shares is None else shares
     answers, rows = answers[counts], np.arange(int(counts.sum()))
     near = np.log(held_out[counts] / total[counts, None] + DOUBT)
     far = np.log(np.maximum(linear[chosen[counts]], TINY))
@@ -154,7 +154,7 @@ def averaged(graph: Graph, labels: Labels, values: Floats, nodes: Ints | None = 
     nodes : (s,) whose rows are returned; all by default
     """
     values = values / values.sum(axis=1, keepdims=True)
-    if nodes is None and graph.n_nodes > MANY:
+    if nodes is None and graph.n_nodes > LARGE_MIN_NODES:
         from poise.models.rows import walk
 
         return walk(laplacian(graph), values, labels.nodes, labels.one_hot, STEPS)
@@ -206,7 +206,7 @@ def linear_probabilities(
     # The weights are combinations of the labelled rows: fewer unknowns than features.
     basis = np.linalg.qr(own.T)[0] if own.shape[1] > len(own) else np.eye(own.shape[1])
     with warnings.catch_warnings():
-        # Many classes with a label each are no regression; a few steps more or less do not matter.
+        # Many classes with one label each make it warn; a few steps more or less do not matter.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
         weight = "balanced" if equal_classes else None
@@ -215,15 +215,15 @@ def linear_probabilities(
     weights = basis @ model.coef_.T * scale
     intercept = model.intercept_ - centre @ weights
     wanted = features if nodes is None else features[nodes]
-    found = np.zeros((wanted.shape[0], len(labels.classes)))
-    for start in range(0, len(found), ROWS):
+    probabilities = np.zeros((wanted.shape[0], len(labels.classes)))
+    for start in range(0, len(probabilities), ROWS):
         rows = slice(start, start + ROWS)
         logits = np.asarray(wanted[rows] @ weights + intercept, dtype=np.float64)
         if logits.shape[1] == 1:  # two classes share one row of weights
             logits = np.hstack([np.zeros_like(logits), logits])
         logits = np.exp(logits - logits.max(axis=1, keepdims=True))
-        found[rows, model.classes_] = logits / logits.sum(axis=1, keepdims=True)
-    return found
+        probabilities[rows, model.classes_] = logits / logits.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def _moments(features: Any) -> tuple[Floats, float]:
@@ -238,9 +238,9 @@ def _moments(features: Any) -> tuple[Floats, float]:
 
 
 def held_out_combined(
-    graph: Graph, labels: Labels, model: Model, power: float, most: int = MOST
+    graph: Graph, labels: Labels, model: Model, power: float, most: int = MOST_HELD_OUT
 ) -> Floats:
-    """(m, C) what `combine` says of each label when a part of them, itself included, is left out.
+    """(m, C) scores of each label by `combine` without a part of the labels that contains it.
 
     Parameters
     ----------
@@ -251,18 +251,18 @@ def held_out_combined(
     folds = min(max(most // len(labels.classes), 3), FOLDS)
     parts = dealt(len(labels), folds)
     fewer = [labels.without(part) for part in parts]
-    loose = Model(model.tau, model.shift, model.relative, RTOL)
+    loose = replace(model, rtol=RTOL)
     problems = [
         loose.problem(tuple(tuple(nodes.tolist()) for nodes in some.by_class)) for some in fewer
     ]
-    found = np.zeros((len(labels), len(labels.classes)))
+    scores = np.zeros((len(labels), len(labels.classes)))
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
         if not len(some):
-            continue  # the only label was held out: nothing is said
+            continue  # the only label was held out: its scores are 0
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         alone = ScoreResult(columns.values, labels.classes, known, shares)
         nodes = labels.nodes[part]
         values = _multiplied(graph, some, balanced(alone).probabilities, power, nodes)
-        # Where no label of the component is left, nothing is said.
-        found[part] = values * known[nodes, None]
-    return found
+        # Where no label of the component is left, scores are 0.
+        scores[part] = values * known[nodes, None]
+    return scores

@@ -88,7 +88,7 @@ class LaplaceLearning(GraphClassifier):
         return laplace(graph, labels, tau=self.tau, rtol=self.rtol)
 
     def _held_out(self, labels: Labels, chosen: Ints) -> Floats:
-        return held_out_scores(self.graph_, labels, chosen, tau=self.tau, shift=None)
+        return held_out_scores(self.graph_, labels, chosen, tau=self.tau, reweighted=False)
 
 
 class PoissonLearning(GraphClassifier):

@@ -14,8 +14,7 @@ from poise.graph import Graph, knn_graph
 from poise.graph.features import check_features
 from poise.graph.kernel import KernelLike
 from poise.models.calibration import Calibration
-from poise.models.held_out import MOST as MOST_HELD_OUT
-from poise.models.held_out import held_out_by_refits, spread_evenly
+from poise.models.held_out import MOST_HELD_OUT, held_out_by_refits, spread_evenly
 from poise.models.labels import Labels
 from poise.models.priors import check_priors, predict_with_priors, warn_if_missed, weighted
 from poise.models.result import ScoreResult, normalise_scores, sign_unit

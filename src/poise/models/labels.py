@@ -1,4 +1,4 @@
-"""What is known: some nodes and their classes."""
+"""Labels: nodes with known classes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Labels:
         return len(self.nodes)
 
     def without(self, positions: Ints) -> "Labels":
-        """The same without some of them; the classes stay."""
+        """The labels without those at some positions; the classes stay."""
         keep = np.ones(len(self), dtype=bool)
         keep[positions] = False
         return Labels(self.nodes[keep], self.codes[keep], self.classes)
@@ -94,7 +94,7 @@ def as_node(value: Any, n_nodes: int) -> int:
     """`value` as a node number, or a `NodeIndexError`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise NodeIndexError(
-            f"a node is named by a whole number from 0 to {n_nodes - 1}, got {shown(value)}"
+            f"a node is a whole number from 0 to {n_nodes - 1}, got {shown(value)}"
         )
     if not 0 <= value < n_nodes:
         raise NodeIndexError(

@@ -145,10 +145,10 @@ def averaged_trust(
     -------
     (m,) probabilities
     """
-    found = [_in_turn(walk, labels, check_noise(share), others)[1:] for share in shares]
-    logs = np.array([likelihood for _, likelihood in found])
+    fits = [_in_turn(walk, labels, check_noise(share), others)[1:] for share in shares]
+    logs = np.array([likelihood for _, likelihood in fits])
     weights = np.exp(logs - logs.max())
-    trusts = np.array([trust for trust, _ in found])
+    trusts = np.array([trust for trust, _ in fits])
     return np.asarray(weights @ trusts / weights.sum())
 
 

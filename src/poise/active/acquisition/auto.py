@@ -44,7 +44,7 @@ class Ground:
 class Auto:
     """Where a whole region is uncertain and many would listen: the default, nothing to set.
 
-    With u the scores of PWLL-tau, tau a hundredth of what holds nodes together (`Relative`), the
+    With u the scores of PWLL-tau, tau a hundredth of the reweighted degree (`Relative`), the
     uncertainty of a node is
 
         U(x) = 1 - (u_(1)(x) - u_(2)(x)),   0 where x is labelled or asked.
@@ -113,11 +113,11 @@ class Auto:
         changed = (f for f in fields(self) if getattr(self, f.name) != f.default)
         return f"Auto({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Ground:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Ground:
         reach = np.minimum(walk_ends(graph, self.steps), self.most)
         herd = None
         if self.gain and graph.features is not None:
-            herd = Herd.of(graph, given, self.sample, None, seed)
+            herd = Herd.of(graph, labelled, self.sample, None, seed)
         return Ground(reach, herd)
 
     def advance(self, memory: Ground, node: int) -> Ground:

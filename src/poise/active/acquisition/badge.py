@@ -56,7 +56,7 @@ class Badge:
     cost: ClassVar[str] = "one regression"
     use: ClassVar[str] = "for large batches with a linear classifier in mind"
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Features:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Features:
         return scaled_points(graph)
 
     def advance(self, memory: Features, node: int) -> Features:

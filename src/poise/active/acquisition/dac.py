@@ -71,11 +71,11 @@ class DAC:
     def __post_init__(self) -> None:
         real_number(self.proportion, "proportion", lambda p: 0 < p <= 1, SHARE_EXPECTED)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Annuli:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Annuli:
         n = graph.n_nodes
         nothing = np.zeros(n, dtype=bool)
         memory = Annuli(edge_lengths(graph), nothing, nothing, np.full(n, np.inf))
-        for node in given:
+        for node in labelled:
             memory = self.advance(memory, int(node))
         return memory
 

@@ -32,8 +32,8 @@ class Evidence:
     def and_of(self, nodes: Ints) -> "Evidence":
         if not len(nodes):
             return self
-        found = columns(self.graph, nodes, self.tau)
-        return Evidence(self.graph, self.tau, (*self.columns, *found))
+        added = columns(self.graph, nodes, self.tau)
+        return Evidence(self.graph, self.tau, (*self.columns, *added))
 
 
 @acquisitions.register("dial")
@@ -84,8 +84,8 @@ class DiAL:
                 "expected a positive, finite number",
             )
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Evidence:
-        return Evidence(graph, self.tau).and_of(given)
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Evidence:
+        return Evidence(graph, self.tau).and_of(labelled)
 
     def advance(self, memory: Evidence, node: int) -> Evidence:
         return memory.and_of(np.array([node]))
@@ -124,7 +124,7 @@ def columns(graph: Graph, nodes: Ints, tau: float) -> tuple[Column, ...]:
         part = nodes[first : first + AT_ONCE]
         rhs = np.zeros((graph.n_nodes, len(part)))
         rhs[part, np.arange(len(part))] = 1.0
-        found = solve(laplacian(graph), rhs, diagonals=diagonal, rtol=RTOL).value
-        scaled = np.maximum(found / found[part, np.arange(len(part))], 0.0)
+        inverse = solve(laplacian(graph), rhs, diagonals=diagonal, rtol=RTOL).value
+        scaled = np.maximum(inverse / inverse[part, np.arange(len(part))], 0.0)
         result.extend(scaled.T.astype(np.float32))
     return tuple(result)

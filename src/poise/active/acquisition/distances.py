@@ -50,8 +50,8 @@ class RemembersNearest:
     needs: ClassVar[str] = "features, or paths along the edges"
     cost: ClassVar[str] = "one distance per node"
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Nearest:
-        return Nearest.to(graph, given)
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Nearest:
+        return Nearest.to(graph, labelled)
 
     def advance(self, memory: Nearest, node: int) -> Nearest:
         return memory.and_to(node)
@@ -88,8 +88,8 @@ def distance_measure(graph: Graph) -> Callable[[int], Floats]:
     def measure(node: int) -> Floats:
         from sklearn.metrics import pairwise_distances
 
-        found = pairwise_distances(form, form[[node]], metric=metric)[:, 0]
-        return np.asarray(found, dtype=np.float64)
+        distances = pairwise_distances(form, form[[node]], metric=metric)[:, 0]
+        return np.asarray(distances, dtype=np.float64)
 
     return measure
 

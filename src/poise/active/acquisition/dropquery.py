@@ -85,7 +85,7 @@ class DropQuery:
             self.dropout, "dropout", lambda share: 0 < share < 1, "expected a share between 0 and 1"
         )
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Points:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Points:
         points = scaled_points(graph)
         return Points(points, principal_components(points, DIMENSIONS))
 

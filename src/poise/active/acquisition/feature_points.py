@@ -80,8 +80,8 @@ class Space:
         from sklearn.metrics import pairwise_distances
 
         if self.centre is None:
-            found = pairwise_distances(left, right, metric=self.metric) / self.unit
-            return np.asarray(found * found, dtype=np.float32)
+            distances = pairwise_distances(left, right, metric=self.metric) / self.unit
+            return np.asarray(distances * distances, dtype=np.float32)
         result = left @ right.T
         result *= np.float32(-2.0)
         result += np.einsum("id,id->i", left, left)[:, None]

@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.active.acquisition.feature_points import Singles, Space
 from poise.arrays import Bools, Floats, Ints
+from poise.checks import real_number, whole_number
 from poise.graph import Graph
 
 #: Rows of the kernel computed at a time: they stay in the processor's cache.
@@ -41,7 +42,7 @@ class Herd:
     apart: Singles
 
     @classmethod
-    def of(cls, graph: Graph, given: Ints, size: int, width: float | None, seed: int) -> "Herd":
+    def of(cls, graph: Graph, labelled: Ints, size: int, width: float | None, seed: int) -> "Herd":
         """A sample of `size` nodes by `seed`; the kernel has `width`, or the `usual_width`."""
         space = Space.of(graph)
         nodes = np.arange(graph.n_nodes)
@@ -53,7 +54,7 @@ class Herd:
         sigma = usual_width(squares) if width is None else width / space.unit
         nearest = np.full(len(nodes), np.inf, dtype=np.float32)
         herd = cls(space, nodes, rows, squares, sigma, nearest, nodes[:0], nearest[:0])
-        for node in given.tolist():
+        for node in labelled.tolist():
             herd = herd.and_by(node)
         return herd
 
@@ -110,6 +111,38 @@ class Herd:
             squares = self.space.squares(self.space.rows(nodes), self.rows)
         values[nodes] = gains(squares, sigma, gaussian(self.nearest, sigma), weights)
         return values
+
+
+@dataclass(frozen=True)
+class Herding:
+    """What the acquisitions that ask for the best cover of a sample share.
+
+    Parameters
+    ----------
+    sigma : float, optional
+        Width of the kernel.
+    sample : int
+        Nodes looked at.
+    """
+
+    sigma: float | None = None
+    sample: int = 4_000
+
+    def __post_init__(self) -> None:
+        if self.sigma is not None:
+            real_number(
+                self.sigma,
+                "sigma",
+                lambda width: 0 < width < np.inf,
+                "expected a positive, finite number, or None for the width of the data",
+            )
+        whole_number(self.sample, "sample", 1)
+
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Herd:
+        return Herd.of(graph, labelled, self.sample, self.sigma, seed)
+
+    def advance(self, memory: Herd, node: int) -> Herd:
+        return memory.and_by(node)
 
 
 def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> Floats:

@@ -109,7 +109,7 @@ class Hierarchical:
     def __post_init__(self) -> None:
         whole_number(self.sample, "sample", 2)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Tree:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Tree:
         return cluster_tree(graph, self.sample, seed)
 
     def advance(self, memory: Tree, node: int) -> Tree:

@@ -65,7 +65,7 @@ class LAND:
         if self.t is not None and decay(self.t, "t") == 0:
             raise InputError("t is 0: give a positive time, or None for the default")
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Floats:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Floats:
         p = density(graph)
         values = p * distance_to_denser(self.coordinates(graph), p)
         values.flags.writeable = False  # handed out as it is, question after question
@@ -117,8 +117,8 @@ def distance_to_denser(points: Floats, p: Floats) -> Floats:
     n = len(points)
     order = np.argsort(-p, kind="stable")
     points = points[order]  # from here on a smaller index is a higher density
-    found = KDTree(points).query(points, k=min(NEAREST, n), workers=-1)
-    distances, indices = (np.asarray(part).reshape(n, -1) for part in found)
+    nearest = KDTree(points).query(points, k=min(NEAREST, n), workers=-1)
+    distances, indices = (np.asarray(part).reshape(n, -1) for part in nearest)
     denser = indices < np.arange(n)[:, None]
     first = np.argmax(denser, axis=1)
     rho = distances[np.arange(n), first]

@@ -67,12 +67,12 @@ class Typicality:
     def __post_init__(self) -> None:
         real_number(self.proportion, "proportion", lambda p: 0 < p <= 1, SHARE_EXPECTED)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Surroundings:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Surroundings:
         nowhere = np.zeros(graph.n_nodes, dtype=np.int64)
         edges = edge_distances(graph)
         lengths = edge_lengths(graph) if edges is None else edges
         memory = Surroundings(lengths, typicality_ranks(graph, edges), nowhere)
-        for node in given:
+        for node in labelled:
             memory = self.advance(memory, int(node))
         return memory
 

@@ -130,11 +130,11 @@ class TypiClust:
         whole_number(self.min_size, "min_size", 1)
         whole_number(self.batch, "batch", 1)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Memory:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Memory:
         points = spectral_coordinates(graph) if graph.features is None else feature_space(graph)[0]
         points = _few_dimensions(points)
-        clusters = Clusters(points, self._count(given.size, graph.n_nodes), seed)
-        return Memory(typicality_ranks(graph), clusters, given.size)
+        clusters = Clusters(points, self._count(labelled.size, graph.n_nodes), seed)
+        return Memory(typicality_ranks(graph), clusters, labelled.size)
 
     def advance(self, memory: Memory, node: int) -> Memory:
         n_constrained = memory.n_constrained + 1
@@ -154,9 +154,9 @@ class TypiClust:
         sizes = np.bincount(codes, minlength=count)
         labelled = np.bincount(codes[snapshot.constrained], minlength=count)
         order = np.lexsort((-sizes, labelled, sizes < self.min_size))
-        place = np.empty(count)
-        place[order] = np.arange(count)
-        return np.asarray(memory.ranks - place[codes])
+        rank = np.empty(count)
+        rank[order] = np.arange(count)
+        return np.asarray(memory.ranks - rank[codes])
 
 
 def _few_dimensions(points: Any) -> Any:

@@ -5,19 +5,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.herd import Herd
+from poise.active.acquisition.herd import Herd, Herding
 from poise.active.acquisition.margin import margins
-from poise.active.acquisition.maxherding import check_herding
 from poise.active.acquisition.probabilities import class_probabilities, classes_seen
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.arrays import Floats, Ints
-from poise.graph import Graph
+from poise.arrays import Floats
 
 
 @acquisitions.register("uncertainty-herding")
 @dataclass(frozen=True)
-class UncertaintyHerding:
+class UncertaintyHerding(Herding):
     """The point that adds most to the coverage of uncertain points first: `maxherding`, weighted.
 
     With U(x) one less the margin between the two largest class probabilities at x, S the
@@ -48,21 +46,9 @@ class UncertaintyHerding:
     for all label budgets", 2025.
     """
 
-    sigma: float | None = None
-    sample: int = 4_000
-
     needs: ClassVar[str] = "scores, and features or eigenpairs"
     cost: ClassVar[str] = "one Poisson solve, one pass over the kernel of 4,000 nodes"
     use: ClassVar[str] = "to cover first and to refine later, without a schedule"
-
-    def __post_init__(self) -> None:
-        check_herding(self.sigma, self.sample)
-
-    def start(self, graph: Graph, given: Ints, seed: int) -> Herd:
-        return Herd.of(graph, given, self.sample, self.sigma, seed)
-
-    def advance(self, memory: Herd, node: int) -> Herd:
-        return memory.and_by(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         herd: Herd = snapshot.memory

@@ -110,11 +110,11 @@ class OnAllPoints(_Form):
             whole_number(self.shortlist, "shortlist", 1)
         whole_number(self.dense, "dense", 0)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Sketch | Dense:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Sketch | Dense:
         answers, q = self._answers(), self.projections
         if graph.n_nodes <= self.dense:
-            return dense(graph, answers, given)
-        return self._refined(sketch(graph, answers, given, q, seed, squares=self.squares))
+            return dense(graph, answers, labelled)
+        return self._refined(sketch(graph, answers, labelled, q, seed, squares=self.squares))
 
     def advance(self, memory: Sketch | Dense, node: int) -> Sketch | Dense:
         if isinstance(memory, Dense):
@@ -167,11 +167,11 @@ class OnTruncation(_Form):
         super().__post_init__()
         whole_number(self.m, "m", 1)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Truncation:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Truncation:
         m = min(self.m, graph.n_nodes)
         values, vectors = smallest_eigenpairs(laplacian(graph), m, self.normalisation)
         state = Truncation.of(values, vectors, self.epsilon, self._answers().s2)
-        for node in given.tolist():
+        for node in labelled.tolist():
             state = state.ask(node)
         return state
 
