@@ -85,13 +85,9 @@ class Registry(Generic[T]):
 
     def name_of(self, factory: Any) -> str | None:
         """The name under which a factory is registered; None if it is not."""
-        for load_all in (False, True):
-            if load_all:
-                self._load()
-            for name, known in self._factories.items():
-                if known is factory:
-                    return name
-        return None
+        if factory not in self._factories.values():
+            self._load()
+        return next((name for name, known in self._factories.items() if known is factory), None)
 
     def resolve(self, value: Any, function: str) -> T:
         """`value`, a name or a `function` as the error describes it, as a function."""
