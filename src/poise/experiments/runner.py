@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from poise import Dataset, Graph, knn_graph, simulate_many
+from poise.active.acquisition import traits_of
 from poise.errors import PoiseError, RunError
 from poise.experiments.estimate import trial_seconds
 from poise.experiments.experiment import CHOOSING, Experiment, Method
@@ -53,7 +54,7 @@ class Unit:
     @property
     def eigenpairs(self) -> bool:
         """Whether its method needs eigenpairs, which are kept with the graph."""
-        return getattr(self.method.acquisition, "needs", "").startswith("eigenpairs")
+        return traits_of(self.method.acquisition).needs.startswith("eigenpairs")
 
 
 def cores() -> int:
