@@ -12,7 +12,7 @@ from poise.errors import InputError
 from poise.experiments.efficiency.calibration import expected_calibration_error, measure
 from poise.graph import Graph, knn_graph
 from poise.models import Labels, pwll
-from poise.models.calibration import EVIDENCE, Calibration, to_power
+from poise.models.calibration import MIN_LABELS, Calibration, to_power
 from poise.models.held_out import held_out_by_refits, held_out_scores, spread_evenly
 from strategies import connected_weights, labelled_graphs, random_weights, seeds, taus
 
@@ -149,11 +149,11 @@ def test_evidence_needs_enough_labels_of_two_classes():
     pool, _, held_out, codes = _distorted(3, 2.0)
     assert not Calibration().has_evidence
     assert not Calibration.fit(pool, held_out[:0], codes[:0]).has_evidence
-    few = Calibration.fit(pool, held_out[: EVIDENCE - 1], codes[: EVIDENCE - 1])
+    few = Calibration.fit(pool, held_out[: MIN_LABELS - 1], codes[: MIN_LABELS - 1])
     assert not few.has_evidence
-    assert Calibration.fit(pool, held_out[:EVIDENCE], codes[:EVIDENCE]).has_evidence
+    assert Calibration.fit(pool, held_out[:MIN_LABELS], codes[:MIN_LABELS]).has_evidence
     alike = np.flatnonzero(codes == 0)
-    assert len(alike) > EVIDENCE
+    assert len(alike) > MIN_LABELS
     assert not Calibration.fit(pool, held_out[alike], codes[alike]).has_evidence
 
 

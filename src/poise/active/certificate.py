@@ -5,7 +5,7 @@ smallest in every group (component or cluster) without a label. Norms are comput
 is certified: with r the residual of the solved system in its ground-state form,
 :math:`\max_i \gamma_i |r_i| \le \varepsilon\tau` implies that scores err by at most epsilon, since
 the matrix of :math:`L_\gamma + \tau` on the unlabelled nodes is an M-matrix with row sums of at
-least tau. So "measured" is as good as proved for the graph at hand. "Proved beforehand" is what
+least tau. So "measured" is as good as proved for this graph. "Proved in advance" is what
 :func:`poise.models.decay.decay_bound` says of the groups without solving for their scores.
 """
 

@@ -51,7 +51,7 @@ class Beliefs:
 def lay_out(state: State, model: Model, *, with_pending: bool = True) -> Layout:
     """The columns to solve for: one per class, one per node that has its own.
 
-    Without `anticipate` nobody waits for an answer, and open questions need no columns of their
+    Without `anticipate` no person waits for an answer, and open questions need no columns of their
     own: their guesses are heights in the columns of the classes, and one more column stands for
     how uncertain they are.
     """

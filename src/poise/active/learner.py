@@ -67,9 +67,9 @@ class Learner(Shared):
     seed : int
     anticipate : bool
         Give every open question a column of its own, so that its answer costs no solve. False
-        waits for the answer and solves one column less: for simulations, where nobody waits.
+        waits for the answer and solves one column less: for simulations, where no person waits.
     classes : sequence, optional
-        Classes known beforehand, in the order wanted; others may still appear.
+        Classes known in advance, in the order wanted; others may still appear.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class Moment:
         return self.settings.chooser(len(self.state.constrained))
 
     def deciding(self, n_pending: int = 0) -> Model:
-        """The model of the decision that follows the answers to so many open questions."""
+        """The model of the decision after `n_pending` open questions are answered."""
         return self.settings.deciding(self.state.n_answers + n_pending, self.chooser)
 
     @property

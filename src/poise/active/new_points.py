@@ -40,7 +40,7 @@ class NewPredictions:
     Attributes
     ----------
     probabilities : (m, C); far from every node, the shares of the classes among the labels
-    reached : (m,) mask of the points that the labels speak about
+    reached : (m,) mask of the points that the labels reach
     placement : where the points lie in the graph
     """
 

@@ -106,8 +106,8 @@ class Predictor:
     def _linear_power(self, labels: Labels) -> float:
         """How much the linear model of the features counts; computed once for each state.
 
-        On large graphs from the first labels alone, so many that it is computed again whenever they
-        have grown by a quarter: it changes slowly, and each label is a column to solve for.
+        On large graphs it is computed from the first labels alone, and again when the labels have
+        grown by a quarter: it changes slowly, and each label is a column to solve for.
         """
         n_used = len(labels) if self.graph.n_nodes <= LARGE_MIN_NODES else last_renewal(len(labels))
         used = {node: self._state.labels[node] for node in list(self._state.labels)[:n_used]}

@@ -1,4 +1,4 @@
-"""What a learner is made with, checked once, and the models that follow from it."""
+"""Settings of a learner, checked once, and the models that follow from them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -70,13 +70,13 @@ class Settings:
             )
 
     def chooser(self, n_constrained: int) -> Acquisition:
-        """What chooses the next question when so many nodes are labelled or pending."""
+        """What chooses the next question when `n_constrained` nodes are labelled or pending."""
         if self.seeding is not None and n_constrained < self.n_seeding:
             return self.seeding
         return self.acquisition
 
     def deciding(self, n_answers: int, chooser: Acquisition) -> Model:
-        """The model in which `chooser` decides after so many answers."""
+        """The model in which `chooser` decides after `n_answers` answers."""
         return Model(
             decay(self.tau(n_answers), "the schedule's tau"),
             self.shift,

@@ -37,7 +37,7 @@ class Shared:
         self._changing = threading.RLock()
 
     def _now(self) -> Moment:
-        """This moment, for one call that nobody disturbs; what it computes is kept."""
+        """The current moment, for one call that no change disturbs; what it computes is kept."""
         with self._changing:
             return Moment(self.graph, self._settings, self._session.copy(), self._solutions)
 

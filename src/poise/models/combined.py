@@ -22,27 +22,28 @@ from poise.models.labels import Labels
 from poise.models.result import ScoreResult
 
 #: Steps of the walk.
-STEPS = 2
-#: Powers of the linear model that are tried, the mean of the exponential prior of that power, and
-#: powers of the whole, since scores of PWLL are too modest.
-POWERS, USUAL, WHOLE = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5), 0.3, (0.5, 1.0, 1.5, 2.0, 3.0)
+WALK_STEPS = 2
+#: Powers of the linear model that are tried, and the mean of the exponential prior of that power.
+LINEAR_POWERS, USUAL_POWER = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5), 0.3
+#: Powers of the product that are tried, since scores of PWLL are too modest.
+WHOLE_POWERS = (0.5, 1.0, 1.5, 2.0, 3.0)
 #: Probability of answers that the model excludes: one surprise cannot decide.
-SURPRISE = 0.02
+SURPRISE_PROBABILITY = 0.02
 #: Inverse strength of the linear model's penalty, on features of mean square length 1.
-STRENGTH = 100.0
+INVERSE_PENALTY = 100.0
 #: Added to a probability of PWLL before it is multiplied: it may be more wrong than it says.
-DOUBT = 1e-3
+ADDED_PROBABILITY = 1e-3
 #: Parts that the labels are dealt into, each held out once.
-FOLDS = 10
+N_FOLDS = 10
 #: Relative residual of solves that are used for calibration alone.
 RTOL = 1e-5
 #: Above this number of nodes, passes over all of them are compiled, which takes a second once.
 LARGE_MIN_NODES = 100_000
 #: Points whose classes are computed at once: memory stays small beside the features.
-ROWS = 16_384
+BLOCK_ROWS = 16_384
 #: Number of points for the mean of the features: more do not change it.
-SAMPLE = 5_000
-TINY = 1e-12
+SAMPLE_POINTS = 5_000
+MIN_PROBABILITY = 1e-12
 
 
 def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> ScoreResult:
@@ -75,7 +76,7 @@ def _multiplied(
 
     For some of them the linear model looks at these and at a sample, which balances its classes.
     """
-    doubt = DOUBT * (labels.counts > 0)
+    doubt = ADDED_PROBABILITY * (labels.counts > 0)
     values = averaged(graph, labels, near * (labels.counts > 0) + doubt, nodes)
     if power == 0:
         return values
@@ -83,7 +84,7 @@ def _multiplied(
         linear = linear_probabilities(graph.features, labels, equal_classes=True)
         typical = linear
     else:
-        seen = np.concatenate([nodes, spread_evenly(graph.n_nodes, SAMPLE)])
+        seen = np.concatenate([nodes, spread_evenly(graph.n_nodes, SAMPLE_POINTS)])
         linear = linear_probabilities(graph.features, labels, seen, equal_classes=True)
         typical = linear if linear is None else linear[len(nodes) :]
     if linear is None or typical is None:
@@ -101,9 +102,10 @@ def _multiplied(
 def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) -> float:
     """The power with which the linear model should count, from labels that were held out.
 
-    The posterior mean of b, under an exponential prior of mean `USUAL` and a flat one of a, of
+    The posterior mean of b, under a flat prior of a and an exponential one of b with the mean
+    `USUAL_POWER`, of
 
-        y_i ~ (1 - SURPRISE) (p(i) l(i)^b)^a / Z + SURPRISE / C
+        y_i ~ (1 - SURPRISE_PROBABILITY) (p(i) l(i)^b)^a / Z + SURPRISE_PROBABILITY / C
 
     where p(i) and l(i) are the probabilities of label i by PWLL and the linear model without that
     label. Labels whose class has no other label do not count.
@@ -125,29 +127,31 @@ def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) 
         return 0.0
     n_classes = len(labels.classes)
     linear = np.zeros((len(labels), n_classes))
-    for part in dealt(len(labels), FOLDS):
+    for part in dealt(len(labels), N_FOLDS):
         if not np.isin(part, chosen).any():
             continue
         fewer = labels.without(part)
         shares = linear_probabilities(features, fewer, labels.nodes[part], equal_classes=True)
         linear[part] = 1.0 / n_classes if shares is None else shares
     answers, rows = answers[counts], np.arange(int(counts.sum()))
-    near = np.log(held_out[counts] / total[counts, None] + DOUBT)
-    far = np.log(np.maximum(linear[chosen[counts]], TINY))
-    powers = np.array(POWERS)
-    logs = np.zeros((len(WHOLE), len(powers)))
-    for i, whole in enumerate(WHOLE):
+    near = np.log(held_out[counts] / total[counts, None] + ADDED_PROBABILITY)
+    far = np.log(np.maximum(linear[chosen[counts]], MIN_PROBABILITY))
+    powers = np.array(LINEAR_POWERS)
+    logs = np.zeros((len(WHOLE_POWERS), len(powers)))
+    for i, whole in enumerate(WHOLE_POWERS):
         for j, power in enumerate(powers):
             values = whole * (near + power * far)
             values = np.exp(values - values.max(axis=1, keepdims=True))
             share = values[rows, answers] / values.sum(axis=1)
-            logs[i, j] = np.log((1 - SURPRISE) * share + SURPRISE / n_classes).sum()
-    posterior = np.exp(logs - logs.max()).sum(axis=0) * np.exp(-powers / USUAL)
+            logs[i, j] = np.log(
+                (1 - SURPRISE_PROBABILITY) * share + SURPRISE_PROBABILITY / n_classes
+            ).sum()
+    posterior = np.exp(logs - logs.max()).sum(axis=0) * np.exp(-powers / USUAL_POWER)
     return float(posterior @ powers / posterior.sum())
 
 
 def averaged(graph: Graph, labels: Labels, values: Floats, nodes: Ints | None = None) -> Floats:
-    """Rows of `values` as shares, averaged over `STEPS` steps of the walk between the labels.
+    """Rows of `values` as shares, averaged over `WALK_STEPS` steps of the walk between the labels.
 
     Parameters
     ----------
@@ -157,14 +161,14 @@ def averaged(graph: Graph, labels: Labels, values: Floats, nodes: Ints | None = 
     if nodes is None and graph.n_nodes > LARGE_MIN_NODES:
         from poise.models.rows import walk
 
-        return walk(laplacian(graph), values, labels.nodes, labels.one_hot, STEPS)
+        return walk(laplacian(graph), values, labels.nodes, labels.one_hot, WALK_STEPS)
     # What each step must reach, from the last one back: a few nodes have few neighbours.
     reached = [np.arange(graph.n_nodes) if nodes is None else nodes]
-    while nodes is not None and len(reached) < STEPS:
+    while nodes is not None and len(reached) < WALK_STEPS:
         reached.append(np.unique(graph.weights[reached[-1]].indices))
-    for step in range(STEPS):
+    for step in range(WALK_STEPS):
         values[labels.nodes] = labels.one_hot
-        rows = reached[0] if nodes is None else reached[STEPS - 1 - step]
+        rows = reached[0] if nodes is None else reached[WALK_STEPS - 1 - step]
         degrees = graph.degrees[rows]
         alone = degrees == 0
         sums = (graph.weights if nodes is None else graph.weights[rows]) @ values
@@ -210,14 +214,14 @@ def linear_probabilities(
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
         weight = "balanced" if equal_classes else None
-        model = LogisticRegression(C=STRENGTH, max_iter=200, class_weight=weight)
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200, class_weight=weight)
         model.fit(own @ basis, labels.codes)
     weights = basis @ model.coef_.T * scale
     intercept = model.intercept_ - centre @ weights
     wanted = features if nodes is None else features[nodes]
     probabilities = np.zeros((wanted.shape[0], len(labels.classes)))
-    for start in range(0, len(probabilities), ROWS):
-        rows = slice(start, start + ROWS)
+    for start in range(0, len(probabilities), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
         logits = np.asarray(wanted[rows] @ weights + intercept, dtype=np.float64)
         if logits.shape[1] == 1:  # two classes share one row of weights
             logits = np.hstack([np.zeros_like(logits), logits])
@@ -231,7 +235,7 @@ def _moments(features: Any) -> tuple[Floats, float]:
     n = features.shape[0]
     if is_sparse(features):
         return np.zeros(features.shape[1]), float(features.multiply(features).sum()) / n
-    rows = spread_evenly(n, SAMPLE)
+    rows = spread_evenly(n, SAMPLE_POINTS)
     part = np.asarray(features[rows], dtype=np.float64)
     centre = part.mean(axis=0)
     return centre, float(np.mean(np.sum((part - centre) ** 2, axis=1)))
@@ -248,7 +252,7 @@ def held_out_combined(
     power : see `linear_power`
     most : columns that are solved for at most, if three parts are few enough
     """
-    folds = min(max(most // len(labels.classes), 3), FOLDS)
+    folds = min(max(most // len(labels.classes), 3), N_FOLDS)
     parts = dealt(len(labels), folds)
     fewer = [labels.without(part) for part in parts]
     loose = replace(model, rtol=RTOL)

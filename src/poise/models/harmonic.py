@@ -98,7 +98,7 @@ def solve_problems(
 
     Problems that constrain the same nodes share the solution of the Poisson equation, also with
     those `solved` before to the same `rtol`, so that another tau or shift or a changed answer costs
-    none. `rtol` is the relative residual, as in `solve`, of problems that name none of their own;
+    none. `rtol` is the relative residual, as in `solve`, of problems without their own;
     there is a pass for each.
     """
     needed = [rtol if p.rtol is None else p.rtol for p in problems]
@@ -223,7 +223,7 @@ def spread(
     result = [np.empty((n, 0)) for _ in groups]
     if wanted:
         operator = np.array([t for t, _ in wanted])
-        with np.errstate(all="ignore"):  # what is not finite is refused in words
+        with np.errstate(all="ignore"):  # refused below, with a message
             q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
         q[~free] = 0.0
         if not np.isfinite(q).all():

@@ -12,7 +12,7 @@ from poise.linalg.breakdown import named_breakdown
 from poise.models.harmonic import spread
 
 #: Columns solved for at a time: they fill the solver's packets and take little memory.
-CHUNK = 64
+CHUNK_COLUMNS = 64
 #: Relative residual of the columns: the walk is compared, not published.
 RTOL = 1e-5
 
@@ -36,8 +36,8 @@ def label_walk(graph: Graph, nodes: Ints, gamma: Floats, *, rtol: float | None =
     m = len(nodes)
     near = graph.weights[nodes].multiply(gamma).tocsr()
     B = np.zeros((m, m))
-    for first in range(0, m, CHUNK):
-        chunk = np.arange(first, min(first + CHUNK, m))
+    for first in range(0, m, CHUNK_COLUMNS):
+        chunk = np.arange(first, min(first + CHUNK_COLUMNS, m))
         groups = [nodes[[k]] for k in chunk]
         if len(chunk) < m:
             groups.append(np.delete(nodes, chunk))

@@ -33,7 +33,7 @@ class Labels:
     def of(
         cls, answers: Mapping[Any, Any], n_nodes: int, classes: Iterable[Label] = ()
     ) -> "Labels":
-        """From ``{node: class}``; `classes` fixes the order of those known beforehand."""
+        """From ``{node: class}``; `classes` fixes the order of those known in advance."""
         known = [as_label(name) for name in classes]
         named = {as_node(node, n_nodes): as_label(label) for node, label in answers.items()}
         check_classes([*known, *named.values()])  # before True and 1 become one key

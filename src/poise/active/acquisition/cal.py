@@ -169,7 +169,7 @@ def merges(
     -------
     parent : (n,) peak of the piece that swallowed the one with this peak; itself at the end
     saddle : (n,) position of the node at which they met; n if never
-    sizes : (n,) nodes of the piece by then
+    sizes : (n,) nodes of the piece at that point
     """
     n, W = graph.n_nodes, graph.weights
     position = np.empty(n, dtype=np.int64)

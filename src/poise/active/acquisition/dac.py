@@ -6,7 +6,12 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from poise.active.acquisition.distances import SHORTEST, ball_radius, edge_lengths, path_lengths
+from poise.active.acquisition.distances import (
+    MIN_EDGE_LENGTH,
+    ball_radius,
+    edge_lengths,
+    path_lengths,
+)
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import SHARE_EXPECTED
 from poise.active.snapshot import Snapshot
@@ -99,7 +104,7 @@ class DAC:
         graph = snapshot.graph
         size = graph.component_sizes[graph.components] / graph.n_nodes
         reached = np.where(memory.seen, memory.distances, 0.0)
-        far = reached / max(float(reached.max()), SHORTEST)
+        far = reached / max(float(reached.max()), MIN_EDGE_LENGTH)
         values = np.where(memory.seen, far, 1 + size)  # at most 1, at most 2
         values = np.where(memory.annulus, 3.0, values)
         apart = np.isinf(memory.distances) & (size >= self.proportion)

@@ -18,7 +18,7 @@ Column = npt.NDArray[np.float32]
 #: Accuracy of a column: the variance of the evidence needs no more.
 RTOL = 1e-5
 #: Columns solved for at once.
-AT_ONCE = 32
+CHUNK_COLUMNS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +120,8 @@ def columns(graph: Graph, nodes: Ints, tau: float) -> tuple[Column, ...]:
     """Columns of ``(L + tau I)^-1`` at `nodes`, each divided by its own node's entry."""
     diagonal = np.full(graph.n_nodes, tau * (float(graph.degrees.mean()) or 1.0))
     result: list[Column] = []
-    for first in range(0, len(nodes), AT_ONCE):
-        part = nodes[first : first + AT_ONCE]
+    for first in range(0, len(nodes), CHUNK_COLUMNS):
+        part = nodes[first : first + CHUNK_COLUMNS]
         rhs = np.zeros((graph.n_nodes, len(part)))
         rhs[part, np.arange(len(part))] = 1.0
         inverse = solve(laplacian(graph), rhs, diagonals=diagonal, rtol=RTOL).value

@@ -11,10 +11,10 @@ from poise.checks import real_number, whole_number
 from poise.graph import Graph
 
 #: Rows of the kernel computed at a time: they stay in the processor's cache.
-ROWS = 64
-#: Points nearer than this share of the usual width count as coinciding: they say nothing about how
-#: far questions have been spread, and products in single precision resolve no more.
-COINCIDE = 0.01
+BLOCK_ROWS = 64
+#: Points nearer than this share of the usual width count as coinciding: they do not show how far
+#: questions have been spread, and products in single precision resolve no more.
+COINCIDING_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Herd:
         between = self.nearest[:0]
         if len(self.constrained):
             between = self.space.squares(row, self.space.rows(self.constrained))[0]
-            between[between <= (COINCIDE * self.sigma) ** 2] = np.inf
+            between[between <= (COINCIDING_SHARE * self.sigma) ** 2] = np.inf
         own = between.min(initial=np.inf)
         return replace(
             self,
@@ -86,7 +86,7 @@ class Herd:
     ) -> Floats:
         """(n,) `values` in a kernel whose width is at most the `spacing`.
 
-        In the end a node speaks for itself only.
+        In the end a node covers only itself.
         """
         return self.values(min(self.sigma, self.spacing), weights, candidates, rng)
 
@@ -158,13 +158,13 @@ def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> 
     shares = (weights / (weights.sum() or 1.0)).astype(np.float32)
     # One buffer for all blocks: the app gives freed arrays back to the system, and new pages for
     # each block would take longer than the computation.
-    buffer = np.empty((min(ROWS, len(squares)), len(covered)), dtype=np.float32)
-    for first in range(0, len(squares), ROWS):
-        rows = squares[first : first + ROWS]
+    buffer = np.empty((min(BLOCK_ROWS, len(squares)), len(covered)), dtype=np.float32)
+    for first in range(0, len(squares), BLOCK_ROWS):
+        rows = squares[first : first + BLOCK_ROWS]
         block = gaussian(rows, sigma, out=buffer[: len(rows)])
         block -= covered
         np.maximum(block, 0.0, out=block)
-        result[first : first + ROWS] = block @ shares
+        result[first : first + BLOCK_ROWS] = block @ shares
     return result
 
 

@@ -18,14 +18,14 @@ from poise.arrays import Floats
 class UncertaintyHerding(Herding):
     """The point that adds most to the coverage of uncertain points first: `maxherding`, weighted.
 
-    With U(x) one less the margin between the two largest class probabilities at x, S the
+    With U(x) one minus the margin between the two largest class probabilities at x, S the
     constrained nodes and ``k(x, z) = exp(-d(x, z)^2 / sigma^2)``, the value of z is
 
         sum over x of U(x) max(k(x, z) - max over s in S of k(x, s), 0) / sum over x of U(x).
 
     While the model is unsure of everything this is `maxherding`. The kernel narrows as labels come
     closer together, to the median distance from a constrained node to the nearest other: in the
-    end a node speaks for itself only, and the value is its uncertainty.
+    end a node covers only itself, and the value is its uncertainty.
 
     The paper narrows the kernel to the smallest of these distances, which two labels close to each
     other by chance make tiny. It also chooses a temperature for the probabilities by the
