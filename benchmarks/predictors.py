@@ -16,7 +16,7 @@ from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.trials import NEIGHBOURS, Trial
 from poise.models import Labels, models
 from poise.models.balance import balance_factors, balanced
-from poise.models.combined import DOUBT, averaged
+from poise.models.combined import ADDED_PROBABILITY, averaged
 
 LABELS = (20, 50, 100)
 SETS = ("cifar10", "digits", "banking77", "mnist-imb", "isolet")
@@ -54,7 +54,7 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
     plain = models.factory("pwll")(trial.graph, labels)
     alone = balanced(plain)
     regression = logistic(trial, nodes, codes, n_classes)
-    product = regression * (alone.probabilities + DOUBT)
+    product = regression * (alone.probabilities + ADDED_PROBABILITY)
 
     def walked(values: np.ndarray) -> np.ndarray:
         return averaged(trial.graph, labels, values)
@@ -63,13 +63,13 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
         "PWLL": plain.probabilities,
         "PWLL, classes of equal mass": plain.scores * balance_factors(plain.scores) ** 2,
         "PWLL, balanced": alone.probabilities,
-        "balanced PWLL, averaged": walked(alone.probabilities + DOUBT),
+        "balanced PWLL, averaged": walked(alone.probabilities + ADDED_PROBABILITY),
         "logistic regression on the features": regression,
-        "logistic regression, averaged": walked(regression + DOUBT),
+        "logistic regression, averaged": walked(regression + ADDED_PROBABILITY),
         "balanced PWLL x logistic regression": product,
         "balanced PWLL x logistic regression, averaged": walked(product),
         "balanced PWLL, averaged x logistic regression, balanced": walked(
-            alone.probabilities + DOUBT
+            alone.probabilities + ADDED_PROBABILITY
         )
         * (regression * balance_factors(regression)),
         "the same with a power that held-out labels choose (poise)": Learner(

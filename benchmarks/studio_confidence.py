@@ -68,8 +68,7 @@ def row(name: str, learner: poise.Learner, y: np.ndarray) -> str:
     codes = np.array([place.get(int(label), -1) for label in y])
     rest = learner.reached.copy()
     rest[list(learner.labels)] = False
-    plain = learner.copy()
-    plain.predictor = "balanced"
+    plain = learner.copy(predictor="balanced")
     shares = np.bincount(list(map(place.get, learner.labels.values()))) / len(learner.labels)
     scores = learner.scores * balance_factors(learner.scores)
     raw = normalise_scores(scores, learner.reached, shares)

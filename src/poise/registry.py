@@ -1,24 +1,46 @@
-"""Name -> factory, for everything that can be chosen by name or added under a name of one's own."""
+"""Tables from names to factories, for everything that can be chosen or added by name."""
 
+import warnings
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields
 from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from poise.errors import InputError, UnknownNameError
+from poise.errors import InputError, PoiseError, UnknownNameError
 
 T = TypeVar("T")
 
 
+class PluginWarning(UserWarning):
+    """An entry point of an installed package is left out."""
+
+
 def known_name(kind: str, name: Any, names: Collection[str]) -> None:
-    """Refuse a name that is not among `names`, with the nearest ones, or else all."""
+    """Refuse a name that is not among `names`; the error lists the nearest names, or else all."""
     if name not in names:
         near = get_close_matches(str(name), list(names))
         known = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
         raise UnknownNameError(f"no {kind} is called {name!r}: {known}")
 
 
+def declared(thing: Any, traits: Callable[..., T]) -> T:
+    """What a thing, such as an acquisition, says of itself.
+
+    Parameters
+    ----------
+    traits : a dataclass: its fields are the attributes that are looked for in `thing`, its defaults
+        stand for those that `thing` does not have
+    """
+    names = [field.name for field in fields(traits)]  # type: ignore[arg-type]
+    return traits(**{name: getattr(thing, name) for name in names if hasattr(thing, name)})
+
+
 class Registry(Generic[T]):
     """A table of factories, one per name.
+
+    Installed packages add to a registry that has an entry-point `group`: their entry points are
+    loaded when a name is looked up that is not known yet, or when all names are listed.
 
     >>> shapes = Registry("shape")
     >>> @shapes.register("square")
@@ -28,9 +50,11 @@ class Registry(Generic[T]):
     {'square': 'Four equal sides.'}
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, group: str | None = None) -> None:
         self.kind = kind
+        self.group = group
         self._factories: dict[str, Callable[..., T]] = {}
+        self._tried: set[EntryPoint] = set()
 
     def register(self, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
         """Decorator: ``factory()`` with its defaults makes the thing called `name`."""
@@ -54,8 +78,16 @@ class Registry(Generic[T]):
         return self.factory(name)(**parameters)
 
     def factory(self, name: str) -> Callable[..., T]:
-        known_name(self.kind, name, list(self))
+        """What makes the thing called `name`."""
+        if name not in self:
+            known_name(self.kind, name, list(self))
         return self._factories[name]
+
+    def name_of(self, factory: Any) -> str | None:
+        """The name under which a factory is registered; None if it is not."""
+        if factory not in self._factories.values():
+            self._load()
+        return next((name for name, known in self._factories.items() if known is factory), None)
 
     def resolve(self, value: Any, function: str) -> T:
         """`value`, a name or a `function` as the error describes it, as a function."""
@@ -70,14 +102,40 @@ class Registry(Generic[T]):
     def describe(self) -> dict[str, str]:
         """Every name with the first line of its docstring."""
         return {
-            name: (factory.__doc__ or "").strip().splitlines()[0]
-            for name, factory in sorted(self._factories.items())
+            name: (self._factories[name].__doc__ or "").strip().splitlines()[0] for name in self
         }
 
     __call__ = describe
 
     def __iter__(self) -> Iterator[str]:
+        self._load()
         return iter(sorted(self._factories))
 
     def __contains__(self, name: object) -> bool:
+        if name not in self._factories:
+            self._load(name)
         return name in self._factories
+
+    def _load(self, name: object = None) -> None:
+        """Register the entry points of installed packages: all, or those with this name."""
+        if self.group is None:
+            return
+        for entry in entry_points(group=self.group):
+            if (name is None or entry.name == name) and entry not in self._tried:
+                self._tried.add(entry)
+                self._load_entry(entry)
+
+    def _load_entry(self, entry: EntryPoint) -> None:
+        """Register one entry point, or warn that it is left out and why."""
+        try:
+            factory = entry.load()
+            if self._factories.get(entry.name) is not factory:  # its module may have registered it
+                self.register(entry.name)(factory)
+        except Exception as error:  # whatever is wrong with it, poise works without it
+            package = "an installed package" if entry.dist is None else entry.dist.name
+            kind = "" if isinstance(error, PoiseError) else f"{type(error).__name__}: "
+            message = f"the {self.kind} {entry.name!r} of {package} is left out: {kind}{error}"
+            # Explicit, because no line of code is to blame: the warning is one line.
+            warnings.warn_explicit(
+                " ".join(message.split()), PluginWarning, f"entry point {entry.value}", 1
+            )

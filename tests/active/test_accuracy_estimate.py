@@ -175,7 +175,7 @@ def test_held_out_scores_come_from_a_model_without_the_node():
 def test_held_out_scores_need_labels():
     with pytest.raises(LabelError, match="node 3 is held out but has no label"):
         held_out_scores(lambda nodes, codes: np.zeros((9, 2)), [4, 7], [0, 1], np.array([3]))
-    with pytest.raises(LabelError, match="one code a node"):
+    with pytest.raises(LabelError, match="a code per node"):
         held_out_scores(lambda nodes, codes: np.zeros((9, 2)), [4, 7], [0], np.array([4]))
     with pytest.raises(LabelError, match="there is one label"):
         held_out_scores(lambda nodes, codes: np.zeros((9, 2)), [4], [0], np.array([4]))

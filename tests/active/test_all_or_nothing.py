@@ -114,7 +114,7 @@ def test_the_scale_of_the_weights_changes_no_question_and_no_prediction(blobs, s
 
 
 def test_a_solve_that_fails_leaves_nothing_pending(blobs, monkeypatch):
-    from poise.active import kept
+    from poise.active import solutions
 
     learner = poise.Learner(blobs[0], {0: "a"}, acquisition="norm")
     learner.ask()
@@ -123,7 +123,7 @@ def test_a_solve_that_fails_leaves_nothing_pending(blobs, monkeypatch):
     def broken(*arguments):
         raise ConvergenceError("no luck")
 
-    monkeypatch.setattr(kept, "solve_problems", broken)
+    monkeypatch.setattr(solutions, "solve_problems", broken)
     with pytest.raises(ConvergenceError):
         learner.ask(2)
     with pytest.raises(ConvergenceError):

@@ -170,12 +170,12 @@ def test_growing_while_a_thread_prepares():
 
 def test_solutions_of_the_old_graph_are_left_out():
     learner = poise.Learner(small_graph(), {0: "a", 1: "b"})
-    problems = learner.open_problems()
+    problems = learner._now().open_problems()
     twin = learner.copy()
     twin.prepare()
-    solutions = [twin._kept.solved[problem] for problem in problems]
+    solutions = [twin._solutions.solved[problem] for problem in problems]
     learner.grow(learner.graph.extend(X[START:]))
-    learner.supply(problems, solutions)
+    learner._solutions.supply(learner.graph, problems, solutions)
     assert learner.scores.shape == (120, 2)
 
 

@@ -582,3 +582,37 @@ def test_advice_to_go_on_where_answers_surprise(blobs):
         learner.tell(i, str(rng.integers(3)))  # answers that follow from nothing
     assert not learner.advice().stop
     assert "Keep labelling" in learner.advice().sentence
+
+
+def test_another_policy_for_one_question(blobs):
+    graph, _ = blobs
+
+    def last(values, snapshot, k, rng):
+        return np.flatnonzero(snapshot.candidates)[-k:]
+
+    learner = poise.Learner(graph, {0: "a"})
+    assert learner.ask(policy=last) == [119]
+    again = learner.copy()
+    assert learner.ask() == again.ask(policy="max")
+    assert learner.policy == poise.policies.make("max")
+    with pytest.raises(InputError, match="policy is 3: give a name"):
+        learner.ask(policy=3)
+
+
+def test_a_copy_with_other_settings(blobs):
+    graph, _ = blobs
+    learner = poise.Learner(graph, {0: "a", 60: "b"})
+    plain = learner.copy(predictor="pwll")
+    assert (learner.predictor, plain.predictor) == ("auto", "pwll")
+    alone = poise.Learner(graph, {0: "a", 60: "b"}, predictor="pwll")
+    np.testing.assert_array_equal(plain.probabilities, alone.probabilities)
+    assert (plain.probabilities != learner.probabilities).any()
+    with pytest.raises(InputError, match="no predictor is called 'best'"):
+        learner.copy(predictor="best")
+
+
+def test_prepare_says_whether_it_solved(blobs):
+    learner = poise.Learner(blobs[0], {0: "a"})
+    assert learner.prepare()
+    assert not learner.prepare()
+    assert not poise.Learner(blobs[0], {0: "a"}, acquisition="random").prepare()

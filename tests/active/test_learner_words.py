@@ -20,6 +20,13 @@ LEARNERS = {
     "one class": (lambda: {"classes": "cat"}, LabelError, "expected a list"),
     "no classes": (lambda: {"classes": None}, LabelError, "expected a list"),
     "shift": (lambda: {"shift": "x"}, InputError, "shift is 'x': it must be positive"),
+    "no shift": (lambda: {"shift": None}, InputError, "give model='laplace'"),
+    "a model": (lambda: {"model": "wnll"}, InputError, "no model is called 'wnll'"),
+    "shift of laplace": (
+        lambda: {"model": "laplace", "shift": 0.1},
+        InputError,
+        "only the model 'pwll' has a shift",
+    ),
 }
 
 

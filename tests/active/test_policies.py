@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import shortest_path
 import poise
 from poise.active.policies import KDE, EpsilonGreedy, LocalMax, Max, Proportional
 from poise.active.policies.kde import density_of
-from poise.active.policies.local_max import FAR, approach
+from poise.active.policies.local_max import UNREACHED_HOPS, approach
 from poise.active.policies.proportional import LOG_LARGEST, overflow_bound, rule
 from poise.errors import InputError
 
@@ -204,7 +204,7 @@ def test_proportional_refuses_infinite_values(shown):
 
 def test_hops_are_those_of_a_shortest_path():
     graph = poise.knn_graph(np.random.default_rng(2).random((300, 1)), k=5)
-    distance = np.full(graph.n_nodes, FAR)
+    distance = np.full(graph.n_nodes, UNREACHED_HOPS)
     nodes = np.flatnonzero(graph.components == 0)[[2, 20, 21]].tolist()
     for node in nodes:
         approach(graph, node, distance)
@@ -213,7 +213,7 @@ def test_hops_are_those_of_a_shortest_path():
     assert not reached.all()
     assert expected[reached].max() > 5
     assert (distance[reached] == expected[reached]).all()
-    assert (distance[~reached] == FAR).all()
+    assert (distance[~reached] == UNREACHED_HOPS).all()
 
 
 def test_local_max_takes_the_best_of_what_is_left_around_it():

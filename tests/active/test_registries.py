@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import poise
-from poise.active.acquisition import Margin
+from poise.active.acquisition import AcquisitionTraits, Margin, traits_of
+from poise.active.policies import is_for_batches
+from poise.active.schedules import is_relative
 from poise.errors import InputError, UnknownNameError
 from poise.registry import Registry
 
@@ -49,7 +51,7 @@ class TestAcquisitions:
         learner = learner_with(graph, y, acquisition=name)
         snapshot = learner.snapshot()
         learner.acquisition(snapshot)
-        assert snapshot.looked_at_scores == getattr(learner.acquisition, "uses_scores", True)
+        assert snapshot.looked_at_scores == traits_of(learner.acquisition).uses_scores
 
     def test_prints_pickles_hashes(self, name):
         check_value_object(poise.acquisitions.make(name))
@@ -172,3 +174,13 @@ def test_a_new_acquisition_takes_few_lines(blobs):
     finally:
         poise.acquisitions._factories.clear()
         poise.acquisitions._factories.update(registered)
+
+
+def test_what_is_not_declared_has_a_default():
+    assert traits_of(lambda snapshot: None) == AcquisitionTraits()
+    assert traits_of(poise.acquisitions.make("random")).uses_scores is False
+    assert traits_of(poise.acquisitions.factory("norm")).needs == "scores"
+    assert not is_for_batches(poise.policies.make("max"))
+    assert is_for_batches(poise.policies.make("local-max"))
+    assert is_relative(poise.Relative())
+    assert not is_relative(lambda n_answers: 0.1)

@@ -65,3 +65,12 @@ def test_ones_own_acquisition_must_be_passed_again(blobs):
         poise.Learner.from_json(blobs[0], text)
     again = poise.Learner.from_json(blobs[0], text, acquisition=mine)
     assert again.ask().tolist() == [119]
+
+
+def test_laplace_learning_is_saved_as_a_shift_of_null(blobs):
+    text = poise.Learner(blobs[0], {0: "a"}, model="laplace").to_json()
+    settings = json.loads(text)["settings"]
+    assert settings["shift"] is None
+    assert "model" not in settings
+    again = poise.Learner.from_json(blobs[0], text)
+    assert (again.model, again.shift) == ("laplace", 1e-5)

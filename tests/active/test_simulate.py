@@ -141,8 +141,8 @@ def test_open_questions_in_expectation_need_no_columns_of_their_own(blobs):
     assert learners[0].pending == learners[1].pending
     np.testing.assert_allclose(together.scores, alone.scores, atol=1e-8)
     assert (together.norms >= alone.norms - 1e-8).all()
-    problems = [learner._open_question().problem for learner in learners]
-    assert [len(problem.sources) for problem in problems] == [3 + 4, 3 + 1]
+    problems = [learner._now().open_layout().problem for learner in learners]
+    assert [len(problem.groups) for problem in problems] == [3 + 4, 3 + 1]
 
 
 @pytest.mark.parametrize("name", ["pwll", "laplace", "poisson", "wnll", "properly-weighted"])
@@ -168,7 +168,7 @@ def test_accuracy_in_other_models(blobs, name):
 def test_laplace_learning_can_choose(blobs):
     graph, y = blobs
     given = {5: int(y[5]), 60: int(y[60]), 100: int(y[100])}
-    learner = poise.Learner(graph, given, acquisition="margin", tau=0.0, shift=None)
+    learner = poise.Learner(graph, given, acquisition="margin", tau=0.0, model="laplace")
     scores = models.factory("laplace")(graph, poise.Labels.of(given, 120)).scores
     np.testing.assert_allclose(learner.scores, scores, atol=1e-6)
     top = np.sort(scores, axis=1)
@@ -178,7 +178,7 @@ def test_laplace_learning_can_choose(blobs):
     assert margin[node] == pytest.approx(margin.min(), abs=1e-6)
     learner.tell(node, int(y[node]))
     again = poise.Learner.from_json(graph, learner.to_json())
-    assert again.shift is None
+    assert again.model == "laplace"
     assert (again.ask() == learner.ask()).all()
 
 

@@ -71,8 +71,8 @@ def test_predictions_hardly_change():
 
     nodes = rng.choice(4_000, 60, replace=False)
     sources = tuple(tuple(nodes[c::3].tolist()) for c in range(3))
-    for shift in (1e-5, None):
-        problem = Problem(sources, 0.0, shift)
+    for reweighted in (True, False):
+        problem = Problem(sources, 0.0, reweighted=reweighted)
         rough, close = (
             solve_problems(graph, [problem], rtol=rtol)[0].values for rtol in (RTOL_SINGLE, 1e-11)
         )

@@ -12,7 +12,7 @@ from poise.errors import InputError
 from poise.experiments.efficiency.calibration import expected_calibration_error, measure
 from poise.graph import Graph, knn_graph
 from poise.models import Labels, pwll
-from poise.models.calibration import EVIDENCE, Calibration, to_power
+from poise.models.calibration import MIN_LABELS, Calibration, to_power
 from poise.models.held_out import held_out_by_refits, held_out_scores, spread_evenly
 from strategies import connected_weights, labelled_graphs, random_weights, seeds, taus
 
@@ -30,7 +30,9 @@ def test_the_closed_form_is_a_refit_with_the_same_weights(graph_and_labels, tau,
     W = graph.weights.toarray()
     gamma = np.ones(len(W)) if shift is None else dense.poisson_weights(W, labels.nodes, shift)
     chosen = np.arange(0, len(labels), 2 if some else 1)
-    found = held_out_scores(graph, labels, chosen, tau=tau, shift=shift, rtol=1e-12)
+    found = held_out_scores(
+        graph, labels, chosen, tau=tau, reweighted=shift is not None, rtol=1e-12
+    )
     for row, i in zip(found, chosen, strict=True):
         if len(labels) == 1:
             assert not row.any()
@@ -53,7 +55,7 @@ def test_at_most_so_many_labels_are_held_out(monkeypatch):
     graph = Graph.from_weights(random_weights(30, "dense", 0))
     labels = Labels.of({i: i // 2 % 2 for i in range(0, 24, 2)}, 30)
     every = held_out_scores(graph, labels)
-    monkeypatch.setattr("poise.models.held_out.MOST", 5)
+    monkeypatch.setattr("poise.models.held_out.MOST_HELD_OUT", 5)
     some = held_out_scores(graph, labels)
     assert some.shape == (5, 2)
     np.testing.assert_allclose(some, every[spread_evenly(12, 5)], atol=1e-6)
@@ -147,11 +149,11 @@ def test_evidence_needs_enough_labels_of_two_classes():
     pool, _, held_out, codes = _distorted(3, 2.0)
     assert not Calibration().has_evidence
     assert not Calibration.fit(pool, held_out[:0], codes[:0]).has_evidence
-    few = Calibration.fit(pool, held_out[: EVIDENCE - 1], codes[: EVIDENCE - 1])
+    few = Calibration.fit(pool, held_out[: MIN_LABELS - 1], codes[: MIN_LABELS - 1])
     assert not few.has_evidence
-    assert Calibration.fit(pool, held_out[:EVIDENCE], codes[:EVIDENCE]).has_evidence
+    assert Calibration.fit(pool, held_out[:MIN_LABELS], codes[:MIN_LABELS]).has_evidence
     alike = np.flatnonzero(codes == 0)
-    assert len(alike) > EVIDENCE
+    assert len(alike) > MIN_LABELS
     assert not Calibration.fit(pool, held_out[alike], codes[alike]).has_evidence
 
 

@@ -10,8 +10,8 @@ from poise.errors import UnknownNameError
 from poise.models import Labels, models
 from poise.models.balance import balance_factors, balanced
 from poise.models.combined import (
-    DOUBT,
-    STRENGTH,
+    ADDED_PROBABILITY,
+    INVERSE_PENALTY,
     averaged,
     combine,
     held_out_combined,
@@ -86,16 +86,16 @@ def test_is_the_formula(linear):
     X = np.asarray(graph.features, dtype=np.float64)
     X = X - X.mean(axis=0)
     X /= np.sqrt((X**2).sum(axis=1).mean())
-    model = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-8, class_weight="balanced")
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=1000, tol=1e-8, class_weight="balanced")
     shares = model.fit(X[labels.nodes], labels.codes).predict_proba(X)
     shares = shares / np.sqrt(shares.mean(axis=0))
-    values = alone.probabilities + DOUBT
+    values = alone.probabilities + ADDED_PROBABILITY
     values /= values.sum(axis=1, keepdims=True)
     W = graph.weights.toarray()
     for _ in range(2):
         values[labels.nodes] = labels.one_hot
         values = W @ values / W.sum(axis=1, keepdims=True)
-    values = ((values + DOUBT) * shares**0.6) ** (1 / 1.6)
+    values = ((values + ADDED_PROBABILITY) * shares**0.6) ** (1 / 1.6)
     values /= values.sum(axis=1, keepdims=True)
     values[labels.nodes] = labels.one_hot
     np.testing.assert_allclose(found.scores, values, atol=0.02)
@@ -135,7 +135,7 @@ def test_without_features_or_with_one_class_there_is_no_linear_model(linear):
     bare = poise.Graph.from_weights(graph.weights)
     labels, alone, found = fitted(bare, y, np.arange(50))
     np.testing.assert_allclose(
-        found.scores, averaged(bare, labels, alone.probabilities + DOUBT), atol=1e-12
+        found.scores, averaged(bare, labels, alone.probabilities + ADDED_PROBABILITY), atol=1e-12
     )
     assert linear_probabilities(graph.features, told(graph, y, np.flatnonzero(y)[:40])) is None
 
@@ -159,7 +159,7 @@ def test_linear_model_agrees_with_scikit_learn(dimensions, form):
     found = linear_probabilities(features, labels)
     Z = X if form == "sparse" else X - X.mean(axis=0)
     Z = Z / np.sqrt((Z**2).sum(axis=1).mean())
-    model = LogisticRegression(C=STRENGTH, max_iter=200).fit(Z[:60], y[:60])
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200).fit(Z[:60], y[:60])
     # Up to where the solver stops.
     np.testing.assert_allclose(found, model.predict_proba(Z), atol=0.02)
 

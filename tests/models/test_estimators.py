@@ -277,3 +277,12 @@ def test_tables_of_pandas() -> None:
     with pytest.raises(FeatureError, match="feature names should match"):
         model.predict(table.rename(columns={"a": "c"}))
     assert not hasattr(model.fit(table.to_numpy(), y), "feature_names_in_")
+
+
+@every_estimator
+def test_every_estimator_has_a_relative_residual(model, digits) -> None:  # type: ignore[no-untyped-def]
+    X, _, y = digits
+    with pytest.raises(InputError, match=r"rtol is -1\.0: a relative tolerance must be positive"):
+        clone(model).set_params(rtol=-1.0).fit(X, y)
+    fitted = clone(model).set_params(rtol=1e-6).fit(X, y)
+    np.testing.assert_allclose(fitted.scores_, clone(model).fit(X, y).scores_, atol=1e-3)

@@ -34,7 +34,7 @@ def test_growing_by_labels_is_solving_with_all_of_them(seed):
         sources = [
             tuple(i for i, c in zip(nodes[:m], classes, strict=False) if c == j) for j in range(4)
         ]
-        return Problem(tuple(s for s in sources if s), shift=None)
+        return Problem(tuple(s for s in sources if s), reweighted=False)
 
     before, (columns,) = problem(2), solve_problems(graph, [problem(2)])
     for m in (3, 4, 7, 7, 9):
@@ -46,12 +46,12 @@ def test_growing_by_labels_is_solving_with_all_of_them(seed):
 
 
 def test_there_is_no_growth_where_a_label_changed_or_was_taken_back():
-    before = Problem(((1, 2), (3,)), shift=None)
-    assert growth(before, Problem(((1,), (2, 3)), shift=None)) is None
-    assert growth(before, Problem(((1, 2), (4,)), shift=None)) is None
+    before = Problem(((1, 2), (3,)), reweighted=False)
+    assert growth(before, Problem(((1,), (2, 3)), reweighted=False)) is None
+    assert growth(before, Problem(((1, 2), (4,)), reweighted=False)) is None
 
 
-@pytest.mark.parametrize("other", [{"shift": 1e-5}, {"shift": None, "tau": 0.1}])
+@pytest.mark.parametrize("other", [{"shift": 1e-5}, {"reweighted": False, "tau": 0.1}])
 def test_there_is_no_growth_outside_plain_laplace_learning(other):
     assert growth(Problem(((1,),), **other), Problem(((1, 2),), **other)) is None
-    assert growth(Problem(((1,),), shift=None), Problem(((1, 2),), **other)) is None
+    assert growth(Problem(((1,),), reweighted=False), Problem(((1, 2),), **other)) is None

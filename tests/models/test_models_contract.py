@@ -183,3 +183,12 @@ def test_a_shift_that_is_not_positive_is_named(bad: float) -> None:
     graph, y = clusters()
     with pytest.raises(InputError, match="shift is"):
         run("pwll", graph, labels_of(y), shift=bad)
+
+
+@every_model
+def test_a_relative_residual_reaches_the_solves(name: str) -> None:
+    graph, y = clusters()
+    with pytest.raises(InputError, match=r"rtol is -1\.0: a relative tolerance must be positive"):
+        run(name, graph, labels_of(y), rtol=-1.0)
+    tight = run(name, graph, labels_of(y), rtol=1e-12).scores
+    np.testing.assert_allclose(tight, run(name, graph, labels_of(y)).scores, atol=1e-4)

@@ -15,7 +15,6 @@ def test_labels_are_sorted_by_node_and_classes_by_first_use() -> None:
     assert labels.classes == ("b", "a")
     assert labels.codes.tolist() == [1, 0, 0]
     assert labels.counts.tolist() == [2, 1]
-    assert labels.most_frequent == 0
     assert labels.one_hot.tolist() == [[0, 1], [1, 0], [1, 0]]
     assert len(labels) == 3
 

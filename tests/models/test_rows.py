@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poise
-from poise.active import learner as learner_module
+from poise.active import predicting
 from poise.models import Labels, combined
 from poise.models.combined import averaged, combine
 from poise.models.registry import models
@@ -25,7 +25,7 @@ def test_walk_is_that_of_small_graphs(blobs, monkeypatch):
     graph, labels = blobs
     values = np.random.default_rng(1).uniform(0.1, 1.0, size=(180, 4))
     plain = averaged(graph, labels, values.copy())
-    monkeypatch.setattr(combined, "MANY", 100)
+    monkeypatch.setattr(combined, "LARGE_MIN_NODES", 100)
     np.testing.assert_allclose(averaged(graph, labels, values.copy()), plain, rtol=1e-12)
 
 
@@ -35,7 +35,7 @@ def test_a_node_without_neighbours_stays_as_it_is(monkeypatch):
     graph = poise.Graph.from_weights(weights)
     labels = Labels.of({0: 0}, 4, range(2))
     values = np.array([[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
-    monkeypatch.setattr(combined, "MANY", 1)
+    monkeypatch.setattr(combined, "LARGE_MIN_NODES", 1)
     np.testing.assert_allclose(averaged(graph, labels, values)[3], [0.2, 0.8])
 
 
@@ -44,21 +44,21 @@ def test_combined_scores_are_those_of_small_graphs(blobs, monkeypatch, power):
     graph, labels = blobs
     alone = models.factory("pwll")(graph, labels)
     plain = combine(graph, labels, alone, power)
-    monkeypatch.setattr(combined, "MANY", 100)
+    monkeypatch.setattr(combined, "LARGE_MIN_NODES", 100)
     np.testing.assert_allclose(combine(graph, labels, alone, power).scores, plain.scores)
 
 
 def test_on_large_graphs_the_power_is_found_again_when_labels_have_grown(blobs, monkeypatch):
     graph, _ = blobs
     found = []
-    power = learner_module.linear_power
+    power = predicting.linear_power
 
     def counted(features, labels, held_out, chosen):
         found.append(len(labels))
         return power(features, labels, held_out, chosen)
 
-    monkeypatch.setattr(learner_module, "MANY", 100)
-    monkeypatch.setattr(learner_module, "linear_power", counted)
+    monkeypatch.setattr(predicting, "LARGE_MIN_NODES", 100)
+    monkeypatch.setattr(predicting, "linear_power", counted)
     learner = poise.Learner(graph, {0: "a", 60: "b", 120: "c"})
     for node in range(1, 28):
         learner.tell(node + 60 * (node % 3), "bca"[node % 3])

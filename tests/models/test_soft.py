@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from poise.errors import InputError
 from poise.graph import Graph, knn_graph
 from poise.models import Labels, pwll, soft_pwll
-from poise.models.label_walk import CHUNK, held_out_targets, label_walk, soft_targets
+from poise.models.label_walk import CHUNK_COLUMNS, held_out_targets, label_walk, soft_targets
 from poise.models.poisson_weights import poisson_weights
 from strategies import connected_weights, labelled_graphs, laplacian, seeds, weights_in_pieces
 
@@ -125,7 +125,7 @@ def test_weights_that_are_none_are_named(bad: object) -> None:
 def test_the_walk_is_the_same_in_chunks() -> None:
     graph, _ = two_clouds(n_each=100)
     nodes = np.arange(0, 200, 2)
-    assert len(nodes) > CHUNK
+    assert len(nodes) > CHUNK_COLUMNS
     (gamma,) = poisson_weights(graph, [nodes]).T
     walk = label_walk(graph, nodes, gamma, rtol=1e-10)
     W = graph.weights.toarray()

@@ -7,7 +7,7 @@ from poise.errors import InputError, LabelError
 from poise.graph import Graph, knn_graph
 from poise.models import Labels
 from poise.models.label_walk import soft_targets
-from poise.models.suspicion import LARGEST, doubt, label_trust, suspicion
+from poise.models.suspicion import MAX_WEIGHT, doubt, label_trust, suspicion
 
 
 def said(codes: np.ndarray, n_classes: int, share: float = 0.97) -> np.ndarray:
@@ -132,7 +132,7 @@ def test_a_label_that_is_probably_wrong_takes_the_class_of_its_neighbours() -> N
     walk = walk_in_groups(truth)
     weights, trust = doubt(walk, labels)
     odds = trust / (1 - trust)
-    np.testing.assert_allclose(weights, np.clip(odds**2, 1 / LARGEST, LARGEST), rtol=1e-6)
+    np.testing.assert_allclose(weights, np.clip(odds**2, 1 / MAX_WEIGHT, MAX_WEIGHT), rtol=1e-6)
     assert weights[[3, 30]].max() < 0.1
     assert np.delete(weights, [3, 30]).min() > 10
     found = soft_targets(walk, labels.one_hot, weights)

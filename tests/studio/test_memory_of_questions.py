@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import poise
-from poise.active.beliefs import Beliefs
+from poise.active.columns import Beliefs
 from poise.studio.asking.question import ask, ask_about
 
 #: Nodes of no other test's graph: other tests may leave threads that are still at work.

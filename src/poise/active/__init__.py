@@ -1,4 +1,4 @@
-"""Active learning: what to ask, how to choose, when to decay, and the Learner that does it."""
+"""Active learning: acquisitions, policies, schedules, and the Learner that uses them."""
 
 from types import SimpleNamespace
 
@@ -14,13 +14,14 @@ from poise.active.acquisition import (
 from poise.active.learner import Learner
 from poise.active.policies import Max, Policy, policies
 from poise.active.schedules import Constant, Geometric, Joined, Relative, Schedule, schedules
-from poise.active.simulate import Trace, simulate, simulate_many
+from poise.active.simulate import simulate, simulate_many
 from poise.active.snapshot import Snapshot
 from poise.active.state import Event
+from poise.active.trace import Trace
 from poise.graph import kernels
 from poise.models import models
 
-#: Decorators that add something of your own: ``@poise.register.acquisition("name")``.
+#: Decorators that add a part of your own: ``@poise.register.acquisition("name")``.
 register = SimpleNamespace(
     acquisition=acquisitions.register,
     policy=policies.register,

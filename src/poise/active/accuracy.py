@@ -1,6 +1,6 @@
 r"""How accurate the predictions of unlabelled items are, from an audit and the model's confidence.
 
-Labels that were chosen actively are a biased sample: they say nothing direct about the rest. An
+Labels that were chosen actively are a biased sample: they do not show how good the rest is. An
 audit is a uniform random sample of the unlabelled items, and Clopper and Pearson's interval of its
 share of right predictions is exact (:func:`exact_interval`). It ignores that the model is known to
 be surer of some items than of others. :func:`estimate_accuracy` uses that, in the spirit of
@@ -23,7 +23,7 @@ Which answers count
     An audit answer becomes a label, and then the model knows it. It still counts if its prediction
     and its confidence come from a model that was fitted without it, see :func:`held_out_scores`.
     Such an answer stays valid when further labels arrive, audited or chosen: the estimate is always
-    of the current model. Items that were skipped do not count, so the estimate speaks of items that
+    of the current model. Items that were skipped do not count, so the estimate is for items that
     can be answered. Everything is computed from the answers that stand: after an undo or a
     corrected answer, compute again.
 
@@ -49,13 +49,13 @@ from poise.checks import real_number, whole_number
 from poise.errors import InputError, LabelError
 
 #: Keeps the logit of a confidence of 0 or 1 finite, at about 4.
-EDGE = 0.02
+LOGIT_MARGIN = 0.02
 #: Slopes that are tried, and the standard deviation of their penalty around 1.
 SLOPES, SLOPE_DEVIATION = np.linspace(0.0, 1.25, 26), 0.5
 #: Bins that stand for the logits of the unlabelled items.
-BINS = 512
+N_BINS = 512
 #: Levels are searched for between minus and plus this logit.
-REACH = 40.0
+MAX_LOGIT = 40.0
 
 #: Fits a model to labelled nodes and their class codes; returns the scores (n, C) of all nodes.
 Fit = Callable[[Ints, Ints], Floats]
@@ -69,7 +69,7 @@ class AccuracyEstimate:
     ----------
     value, low, high : the estimate and its interval
     n_audited, n_right : answers of the audit, and how many were predicted right
-    n_unlabelled : items that the estimate speaks of
+    n_unlabelled : items that the estimate is for
     exact : Clopper and Pearson's interval from the same answers, which uses no confidence
     slope : how far the audit supports the confidences; 0: not at all, 1: as they are
     level : of both intervals
@@ -142,17 +142,17 @@ def held_out_scores(fit: Fit, nodes: npt.ArrayLike, codes: npt.ArrayLike, held: 
     labelled, classes = np.asarray(nodes, dtype=np.int64), np.asarray(codes, dtype=np.int64)
     if labelled.shape != classes.shape or labelled.ndim != 1:
         raise LabelError(
-            f"nodes have shape {labelled.shape} and codes {classes.shape}: expected one code a node"
+            f"nodes have shape {labelled.shape} and codes {classes.shape}: expected a code per node"
         )
     if not np.isin(held, labelled).all():
         raise LabelError(f"node {np.setdiff1d(held, labelled)[0]} is held out but has no label")
     if len(held) and len(labelled) < 2:
         raise LabelError("there is one label: without it, there is nothing to fit a model to")
-    found = []
+    scores = []
     for node in held:
         rest = labelled != node
-        found.append(fit(labelled[rest], classes[rest])[node])
-    return np.array(found)
+        scores.append(fit(labelled[rest], classes[rest])[node])
+    return np.array(scores)
 
 
 def exact_interval(right: int, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -206,9 +206,11 @@ def estimate_accuracy(
     def where(probability: float, otherwise: float) -> float:
         """The accuracy at which `at_most` is `probability`."""
         # Few right ones are unlikely at a high level, so the function falls.
-        if at_most(-REACH) <= probability or at_most(REACH) >= probability:
+        if at_most(-MAX_LOGIT) <= probability or at_most(MAX_LOGIT) >= probability:
             return otherwise
-        return accuracy(float(brentq(lambda t: at_most(t) - probability, -REACH, REACH, xtol=1e-6)))
+        return accuracy(
+            float(brentq(lambda t: at_most(t) - probability, -MAX_LOGIT, MAX_LOGIT, xtol=1e-6))
+        )
 
     tail = (1 - level) / 2
     return AccuracyEstimate(
@@ -227,13 +229,15 @@ def estimate_accuracy(
 def _logits(confidences: npt.ArrayLike, name: str) -> Floats:
     c = np.asarray(confidences, dtype=np.float64)
     if c.ndim != 1 or not ((c >= 0) & (c <= 1)).all():
-        raise InputError(f"{name} has shape {c.shape}: expected one confidence from 0 to 1 an item")
-    return np.asarray(np.log((c + EDGE) / (1 + EDGE - c)))
+        raise InputError(
+            f"{name} has shape {c.shape}: expected one confidence from 0 to 1 per item"
+        )
+    return np.asarray(np.log((c + LOGIT_MARGIN) / (1 + LOGIT_MARGIN - c)))
 
 
 def _bins(logits: Floats) -> tuple[Floats, Floats]:
     """Shares and means of the logits in narrow bins: as good as the logits, however many."""
-    counts, edges = np.histogram(logits, BINS)
+    counts, edges = np.histogram(logits, N_BINS)
     sums, _ = np.histogram(logits, edges, weights=logits)
     some = counts > 0
     return counts[some] / len(logits), sums[some] / counts[some]
@@ -242,13 +246,13 @@ def _bins(logits: Floats) -> tuple[Floats, Floats]:
 def _fitted(z: Floats, logits: Floats) -> tuple[float, float, float]:
     """Slope, offset and dispersion of the working model, from the audit.
 
-    Where all predictions were right, or all wrong, the audit says nothing about the slope.
+    Where all predictions were right, or all wrong, the audit does not determine the slope.
     """
     if z.min() == z.max():
         return 1.0, 0.0, 1.0
     tilted = SLOPES[:, None] * logits
     # For each slope the likeliest offset: as many right as expected. The sum rises with it.
-    low, high = np.full(len(SLOPES), -REACH), np.full(len(SLOPES), REACH)
+    low, high = np.full(len(SLOPES), -MAX_LOGIT), np.full(len(SLOPES), MAX_LOGIT)
     for _ in range(50):
         offset = (low + high) / 2
         above = expit(tilted + offset[:, None]).sum(axis=1) > z.sum()

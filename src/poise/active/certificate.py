@@ -1,11 +1,11 @@
-r"""Will what is unexplored be asked before what is known? What is measured, and what is proved.
+r"""Are unexplored groups asked before known ones? What is measured, and what is proved.
 
 For some values of tau, the smallest norm within a radius of the labels is compared with the
 smallest in every group (component or cluster) without a label. Norms are computed, and their error
 is certified: with r the residual of the solved system in its ground-state form,
 :math:`\max_i \gamma_i |r_i| \le \varepsilon\tau` implies that scores err by at most epsilon, since
 the matrix of :math:`L_\gamma + \tau` on the unlabelled nodes is an M-matrix with row sums of at
-least tau. So "measured" is as good as proved for the graph at hand. "Proved beforehand" is what
+least tau. So "measured" is as good as proved for this graph. "Proved in advance" is what
 :func:`poise.models.decay.decay_bound` says of the groups without solving for their scores.
 """
 
@@ -31,12 +31,12 @@ TAUS = tuple(float(f"{10.0**exponent:.3g}") for exponent in np.arange(-6, 0.5, 0
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is asked first, for T values of tau and the G groups without a label.
+    """What is asked first, for T values of tau and G groups without a label.
 
     Attributes
     ----------
     taus : (T,)
-    radius : what counts as near a label
+    radius : distance within which a node counts as near a label
     groups : (G,) the groups without a label
     near : (T,) smallest norm of an unlabelled node within the radius of a label, or infinite
     unexplored : (T, G) smallest norm in each group
@@ -84,27 +84,27 @@ def exploration_certificate(
     taus : positive numbers
     """
     if not len(labels):
-        raise LabelError("there are no labels: nothing is near one")
+        raise LabelError("there are no labels: label at least one node")
     real_number(radius, "radius", lambda value: value >= 0, "it must be a number, 0 or more")
     decays = np.asarray(taus, dtype=np.float64)
     if decays.ndim != 1 or not len(decays) or not (np.isfinite(decays) & (decays > 0)).all():
         raise InputError(f"taus are {list(taus)}: they must be positive numbers, one or more")
-    found = graph.components if groups is None else np.asarray(groups)
-    if found.shape != (graph.n_nodes,):
-        raise GraphError(f"groups has shape {found.shape}: expected ({graph.n_nodes},)")
-    sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class if len(nodes))
-    problems = [Problem(sources, float(tau), shift) for tau in decays]
+    group_of = graph.components if groups is None else np.asarray(groups)
+    if group_of.shape != (graph.n_nodes,):
+        raise GraphError(f"groups has shape {group_of.shape}: expected ({graph.n_nodes},)")
+    by_class = tuple(tuple(nodes.tolist()) for nodes in labels.by_class if len(nodes))
+    problems = [Problem(by_class, float(tau), shift) for tau in decays]
     near_a_label = Nearest.to(graph, labels.nodes).distances <= radius
     near_a_label[labels.nodes] = False
-    waiting = np.setdiff1d(np.unique(found), found[labels.nodes])
+    waiting = np.setdiff1d(np.unique(group_of), group_of[labels.nodes])
     near, unexplored, bound, error = [], [], [], []
     for problem, columns in zip(problems, solve_problems(graph, problems), strict=True):
         norms = np.sqrt(np.einsum("ij,ij->i", columns.values, columns.values))
         reach = decay_bound(graph, labels.nodes, columns.weights, problem.tau)
         near.append(norms[near_a_label].min(initial=np.inf))
-        unexplored.append([norms[found == group].min() for group in waiting])
-        bound.append([reach[found == group].min() for group in waiting])
-        error.append(np.sqrt(len(sources)) * certified_error(graph, problem, columns))
+        unexplored.append([norms[group_of == group].min() for group in waiting])
+        bound.append([reach[group_of == group].min() for group in waiting])
+        error.append(np.sqrt(len(by_class)) * certified_error(graph, problem, columns))
     shape = (len(decays), len(waiting))
     return Certificate(
         decays,

@@ -1,4 +1,4 @@
-"""One decision: what the acquisition function and the policy said, checked."""
+"""One decision: values and nodes, as the acquisition function and the policy returned them."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ def values_of(acquisition: Acquisition, snapshot: Snapshot) -> Floats:
     with named_breakdown():
         values = _numbers(acquisition(snapshot))
     if values is None or values.shape != (n,):
-        found = "no numbers" if values is None else f"shape {values.shape}"
+        returned = "no numbers" if values is None else f"shape {values.shape}"
         raise InputError(
-            f"the acquisition function returned {found}: expected one value per node, ({n},)"
+            f"the acquisition function returned {returned}: expected one value per node, ({n},)"
         )
     return np.where(snapshot.candidates, values.astype(np.float64), np.nan)
 

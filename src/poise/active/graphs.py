@@ -1,4 +1,4 @@
-"""Whether a graph is one that a session can begin or go on with."""
+"""Checks of the graphs that a session begins or continues with."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from poise.graph import Graph
 
 
 def check_graph(graph: Any) -> None:
-    """Refuse what is no Graph."""
+    """Refuse anything but a Graph."""
     if not isinstance(graph, Graph):
         raise GraphError(
             f"graph is a {type(graph).__name__}: make a Graph with poise.knn_graph(X, k=20) "
@@ -16,7 +16,7 @@ def check_graph(graph: Any) -> None:
 
 
 def check_grown(old: Graph, new: Graph) -> None:
-    """Refuse a graph whose first nodes are seen not to be those of `old`."""
+    """Refuse a graph whose first nodes are not those of `old`, as far as that can be seen."""
     if not isinstance(new, Graph):
         raise GraphError(
             f"graph is a {type(new).__name__}: give a Graph, e.g. learner.graph.extend(X_new)"
@@ -24,7 +24,7 @@ def check_grown(old: Graph, new: Graph) -> None:
     if new.n_nodes < old.n_nodes:
         raise WrongGraphError(
             f"the graph has {new.n_nodes} nodes and the one so far {old.n_nodes}: nodes are added, "
-            "never removed; for a graph without some nodes make a new Learner with the labels"
+            "never removed; to remove nodes, make a new Learner with the labels"
         )
     if old.features is None or new.features is None or old.features is new.features:
         return

@@ -1,28 +1,197 @@
-"""Methods that see a learner at one moment, whatever other threads do meanwhile."""
+"""A learner at one moment: how it decides, and the scores of its labels."""
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from poise.active.acquisition import Acquisition, traits_of
+from poise.active.columns import Beliefs, Layout, lay_out, merge
+from poise.active.decision import guess_at, nodes_by, values_of
+from poise.active.policies import Policy, is_for_batches
+from poise.active.session import Session
+from poise.active.settings import Settings
+from poise.active.snapshot import Snapshot
+from poise.active.solutions import Solutions
+from poise.active.state import State
+from poise.arrays import Bools, Floats
+from poise.errors import PoolExhausted
+from poise.graph import Graph
+from poise.linalg.breakdown import named_breakdown
+from poise.models.components import reached
+from poise.models.harmonic import Columns, Model, Problem
+from poise.models.labels import Labels
+from poise.models.result import ScoreResult
 
 
-class Changing(Protocol):
-    """Something that other threads may change."""
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A problem, and how its solution becomes scores of all nodes."""
 
-    def _still(self) -> Any:
-        """A twin at this moment, which nobody changes; itself if it is one."""
-
-
-S = TypeVar("S", bound=Changing)
-P = ParamSpec("P")
-R = TypeVar("R")
-Method = Callable[Concatenate[S, P], R]
+    problem: Problem
+    finish: Callable[[Columns], ScoreResult]
 
 
-def at_one_moment(method: Method[S, P, R]) -> Method[S, P, R]:
-    """Run `method` on a twin that nobody changes, so that all it reads belongs together."""
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A learner at one moment, which no other thread changes; what is solved is kept.
 
-    @wraps(method)
-    def consistent(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(self._still(), *args, **kwargs)
+    Attributes
+    ----------
+    session : a copy: the questions opened here become the learner's if nothing changed meanwhile
+    """
 
-    return cast(Method[S, P, R], consistent)
+    graph: Graph
+    settings: Settings
+    session: Session
+    solutions: Solutions
+
+    @property
+    def state(self) -> State:
+        return self.session.state
+
+    @property
+    def labels(self) -> Labels:
+        """What is labelled."""
+        return Labels.of(self.state.labels, self.graph.n_nodes, self.state.classes)
+
+    @property
+    def reached(self) -> Bools:
+        """(n,) mask of the nodes that some label reaches."""
+        return reached(self.graph, np.array(list(self.state.labels), dtype=np.int64))
+
+    # How it decides -------------------------------------------------------------------------
+
+    @property
+    def chooser(self) -> Acquisition:
+        """What chooses the next question."""
+        return self.settings.chooser(len(self.state.constrained))
+
+    def deciding(self, n_pending: int = 0) -> Model:
+        """The model of the decision after `n_pending` open questions are answered."""
+        return self.settings.deciding(self.state.n_answers + n_pending, self.chooser)
+
+    @property
+    def predicting(self) -> Model:
+        """The model that predicts."""
+        return self.settings.predicting(self.deciding())
+
+    def ask(self, k: int, policy: Policy) -> list[int]:
+        """Open the next `k` questions, fewer if fewer nodes are left."""
+        at_once = k if is_for_batches(policy) else 1
+        nodes: list[int] = []
+        while len(nodes) < k:
+            snapshot = self.snapshot()
+            if not snapshot.candidates.any():
+                break
+            values = values_of(self.chooser, snapshot)
+            rng = np.random.default_rng([self.settings.seed, self.state.n_asked, 1])
+            wanted = min(at_once, k - len(nodes))
+            for node in nodes_by(policy, values, snapshot, wanted, rng):
+                self.session.ask(node, guess_at(snapshot, node))
+                nodes.append(node)
+        if not nodes:
+            state = self.state
+            raise PoolExhausted(
+                f"there is nothing left to ask: of {self.graph.n_nodes} nodes {len(state.labels)} "
+                f"are labelled, {len(state.pending)} pending and {len(state.excluded)} excluded; "
+                "answer or release some"
+            )
+        return nodes
+
+    def pend(self, nodes: Any) -> list[int]:
+        """Open questions that were chosen elsewhere."""
+        names = self.session.askable(nodes)
+        for node in names:
+            snapshot = self.snapshot()
+            if len(snapshot.labels) and traits_of(self.chooser).uses_scores:
+                _ = snapshot.scores
+            self.session.ask(node, guess_at(snapshot, node))
+        return names
+
+    def values(self) -> Floats:
+        """(n,) values of the acquisition function; NaN for nodes that cannot be asked."""
+        return values_of(self.chooser, self.snapshot())
+
+    def snapshot(self) -> Snapshot:
+        """What an acquisition function sees; nothing is solved before it is read."""
+        state, layout = self.state, self.open_layout()
+        return Snapshot(
+            graph=self.graph,
+            labels=self.labels,
+            pending=np.array(list(state.pending), dtype=np.int64),
+            constrained=np.array(list(state.constrained), dtype=np.int64),
+            candidates=state.candidates(),
+            tau=layout.problem.tau,
+            n_answers=state.n_answers,
+            rng=np.random.default_rng([self.settings.seed, state.n_asked, 0]),
+            compute=lambda: self._beliefs(layout, state),
+            compute_weights=lambda: self.solutions.weights(self.graph, layout.problem),
+            recall=lambda: self._memory(state),
+        )
+
+    def prepare(self) -> bool:
+        """Solve what the next decision needs; False if everything was solved before."""
+        problems = self.open_problems()
+        self.solutions.solve(self.graph, problems)
+        self._memory(self.state)
+        return bool(problems)
+
+    def open_problems(self) -> list[Problem]:
+        """Problems not solved yet that the next decision needs.
+
+        Several learners on one graph can be advanced together by solving all of theirs at once
+        with `solve_problems` and handing each its own by `Solutions.supply`.
+        """
+        if not traits_of(self.chooser).uses_scores:
+            return []
+        problem = self.open_layout().problem
+        return [problem] if problem.groups and problem not in self.solutions.solved else []
+
+    def open_layout(self) -> Layout:
+        """The columns that the next decision needs."""
+        return lay_out(self.state, self.deciding(len(self.state.pending)))
+
+    def _beliefs(self, layout: Layout, state: State) -> Beliefs:
+        # The values, the choice and the guess read the same columns: merged once.
+        kept = self.solutions.merged
+        if kept is None or kept[0] is not state or kept[1] != layout:
+            beliefs = merge(self.solutions.columns(self.graph, layout.problem), layout, state)
+            kept = self.solutions.merged = state, layout, beliefs
+        return kept[2]
+
+    def _memory(self, state: State) -> Any:
+        """The memory of the acquisition function, rebuilt as far as needed."""
+        with self.solutions.solving, named_breakdown():
+            return self.solutions.memories.after(
+                self.chooser,
+                self.graph,
+                tuple(state.constrained),
+                state.n_initial,
+                self.settings.seed,
+            )
+
+    # Scores of the labels -------------------------------------------------------------------
+
+    def prediction(self, model: Model) -> Prediction:
+        """The result of the labels alone in a model, not solved yet.
+
+        The prediction can be finished later: answers that come meanwhile do not change it.
+        """
+        now = self.state
+        layout = lay_out(now, model, with_pending=False)
+        state = replace(now, labels=dict(now.labels), classes=dict(now.classes), pending={})
+        known, shares = self.reached, now.class_shares()
+
+        def finish(columns: Columns) -> ScoreResult:
+            beliefs = merge(columns, layout, state)
+            classes = tuple(state.classes)
+            return ScoreResult(beliefs.scores, classes, known, shares, beliefs.weights)
+
+        return Prediction(layout.problem, finish)
+
+    def labelled_result(self, model: Model) -> ScoreResult:
+        """The result of the labels alone in a model."""
+        prediction = self.prediction(model)
+        return prediction.finish(self.solutions.columns(self.graph, prediction.problem))

@@ -1,4 +1,4 @@
-"""What a learner says of new points, which do not join its graph."""
+"""What a learner predicts for new points, which do not join its graph."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from poise.models.labels import Label
 class Predicting(Protocol):
     """What is needed of a learner."""
 
-    graph: Graph
+    @property
+    def graph(self) -> Graph: ...
 
     @property
     def labels(self) -> dict[int, Label]: ...
@@ -34,12 +35,12 @@ class Predicting(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NewPredictions:
-    """What is said of m new points.
+    """Predictions for m new points.
 
     Attributes
     ----------
     probabilities : (m, C); far from every node, the shares of the classes among the labels
-    reached : (m,) mask of the points that the labels speak about
+    reached : (m,) mask of the points that the labels reach
     placement : where the points lie in the graph
     """
 
@@ -49,12 +50,12 @@ class NewPredictions:
 
     @property
     def codes(self) -> Ints:
-        """(m,) places of the predicted classes."""
+        """(m,) positions of the predicted classes."""
         return np.asarray(self.probabilities.argmax(axis=1))
 
 
 def predict_points(learner: Predicting, X_new: Any) -> NewPredictions:
-    """The average of what is said of the nodes that a new point is like, its k nearest."""
+    """The mean of the predictions for the k nearest nodes of each new point, by similarity."""
     placement = learner.graph.place(X_new)
     labels, classes = learner.labels, learner.classes
     if not labels:

@@ -2,19 +2,35 @@
 
 import dataclasses
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from poise.active.acquisition.registry import acquisitions
 from poise.active.policies import policies
 from poise.active.schedules import schedules
 from poise.active.session import Session
+from poise.active.settings import Settings
 from poise.active.state import Event
 from poise.errors import InputError, PoiseError, WrongGraphError
 from poise.graph import Graph
+from poise.models.poisson_weights import SHIFT
 from poise.registry import Registry
 
 FORMAT = "poise.learner"
 VERSION = 1
+#: Settings that are saved; the model stands in "shift", which is null in Laplace learning.
+SAVED = (
+    "acquisition",
+    "policy",
+    "tau",
+    "predict_tau",
+    "predictor",
+    "shift",
+    "seeding",
+    "n_seeding",
+    "seed",
+    "anticipate",
+)
 _registries: dict[str, Registry[Any]] = {
     "acquisition": acquisitions,
     "seeding": acquisitions,
@@ -23,21 +39,38 @@ _registries: dict[str, Registry[Any]] = {
 }
 
 
-def dump(settings: dict[str, Any], session: Session) -> str:
-    """JSON text of a learner's settings and events."""
-    graph: Graph = settings["graph"]
-    described = {
-        name: describe(name, value) if name in _registries and value else value
-        for name, value in settings.items()
-        if name != "graph"
-    }
+class Fingerprinted(Protocol):
+    """A graph, in one process or several."""
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+
+def dump(
+    graph: Fingerprinted, settings: Settings, session: Session, names: Sequence[str] = SAVED
+) -> str:
+    """JSON text of a learner's settings and events.
+
+    Parameters
+    ----------
+    names : settings that are saved
+    """
+    described = {name: getattr(settings, name) for name in names}
+    for name in _registries.keys() & described.keys():
+        if described[name]:
+            described[name] = describe(name, described[name])
+    if settings.model == "laplace":
+        described["shift"] = None  # that is how the format says it
     return json.dumps(
         {
             "format": FORMAT,
             "version": VERSION,
             "graph": {"fingerprint": graph.fingerprint, "n_nodes": graph.n_nodes},
             "settings": described,
-            "given": list(session.given.items()),
+            "given": list(session.initial.items()),
             "classes": list(session.known),
             "events": [_event_as_dict(event) for event in session.events],
         },
@@ -58,7 +91,7 @@ def load(
             raise KeyError("format")
         version, of_graph = saved["version"], saved["graph"]
         described = dict(saved["settings"])
-        given = dict(saved["given"])
+        initial = dict(saved["given"])
         known, events = saved["classes"], [_event_from_dict(e) for e in saved["events"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"this text is not a saved learner: {error!r}") from None
@@ -82,8 +115,11 @@ def load(
         if name in replacements:
             continue
         settings[name] = _rebuild(name, value) if name in _registries and value else value
+    if settings.get("shift", SHIFT) is None:
+        del settings["shift"]
+        settings["model"] = "laplace"
     settings |= replacements
-    session = Session(graph.n_nodes, given, known, anticipate=settings.get("anticipate", True))
+    session = Session(graph.n_nodes, initial, known, anticipate=settings.get("anticipate", True))
     try:
         for event in events:
             _replay(session, event)
@@ -121,20 +157,20 @@ def _event_from_dict(saved: dict[str, Any]) -> Event:
 
 
 def describe(setting: str, value: Any) -> Any:
-    """An acquisition, policy or schedule (`setting` "tau") as JSON can hold it."""
+    """An acquisition, policy or schedule (`setting` "tau") in a form that JSON can hold."""
     return _describe(_registries[setting], value)
 
 
 def _describe(registry: Registry[Any], value: Any) -> Any:
-    """Name and parameters of a registered thing; for others only how it prints."""
-    for name in registry:
-        if registry.factory(name) is type(value) and dataclasses.is_dataclass(value):
-            parameters = {
-                field.name: _describe_parameter(registry, getattr(value, field.name))
-                for field in dataclasses.fields(value)
-            }
-            return {"name": name, "parameters": parameters}
-    return {"custom": repr(value)}
+    """Name and parameters of a registered part; for others only their representation."""
+    name = registry.name_of(type(value)) if dataclasses.is_dataclass(value) else None
+    if name is None:
+        return {"custom": repr(value)}
+    parameters = {
+        field.name: _describe_parameter(registry, getattr(value, field.name))
+        for field in dataclasses.fields(value)
+    }
+    return {"name": name, "parameters": parameters}
 
 
 def _describe_parameter(registry: Registry[Any], value: Any) -> Any:

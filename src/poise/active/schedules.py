@@ -1,14 +1,34 @@
 """Schedules: the number of answers -> tau."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from poise.checks import decay, whole_number
 from poise.errors import InputError
-from poise.registry import Registry
+from poise.registry import Registry, declared
 
-Schedule = Callable[[int], float]
+
+class Schedule(Protocol):
+    """The number of answers -> tau.
+
+    A function is enough. A class may also have the attributes of `ScheduleTraits`.
+    """
+
+    def __call__(self, n_answers: int, /) -> float: ...
+
+
+@dataclass(frozen=True)
+class ScheduleTraits:
+    """What a schedule may declare as class attributes, with the defaults.
+
+    Attributes
+    ----------
+    relative : whether its values are shares of the graph's own unit, as those of `Relative` are
+    """
+
+    relative: bool = False
+
+
 schedules: Registry[Schedule] = Registry("schedule")
 
 
@@ -29,7 +49,7 @@ class Constant:
 @schedules.register("relative")
 @dataclass(frozen=True)
 class Relative:
-    """The same share of what holds nodes together, after every answer and on every graph.
+    """The same share of the reweighted degree, after every answer and on every graph.
 
     tau is `share` times the median over the nodes of ``gamma_i (W gamma)_i``, the reweighted degree
     that tau competes with. It grows with the labels, and with the scale of the weights.
@@ -37,7 +57,7 @@ class Relative:
 
     share: float = 0.01
 
-    #: The Learner hands this on to the model, which knows the weights.
+    #: Passed on to the model, which knows the weights.
     relative: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -50,7 +70,7 @@ class Relative:
 @schedules.register("geometric")
 @dataclass(frozen=True)
 class Geometric:
-    """Tau falls geometrically from tau_0 and is 0 from 2K answers on (paper, section 2.2).
+    """Tau falls geometrically from tau_0, and is 0 after 2K answers (paper, section 2.2).
 
     ``tau_n = tau_0 mu^n`` with ``mu = (epsilon / tau_0)^(1 / 2K)`` for n < 2K, then 0.
 
@@ -59,7 +79,7 @@ class Geometric:
     tau_0 : float > 0
         The first value.
     epsilon : float > 0
-        What the fall would reach after 2K answers.
+        The value that the fall would reach after 2K answers.
     K : int >= 1
         Number of clusters to find: the larger, the longer the exploration.
     """
@@ -111,7 +131,7 @@ class Joined:
             raise InputError(
                 f"boundaries are {self.boundaries}: they must be positive and ascending"
             )
-        if len({getattr(part, "relative", False) for part in self.parts}) > 1:
+        if len({is_relative(part) for part in self.parts}) > 1:
             raise InputError(
                 "some parts are relative and some are not: join schedules of one kind, for example "
                 "Relative(0.01) and Relative(0.0)"
@@ -120,7 +140,7 @@ class Joined:
     @property
     def relative(self) -> bool:
         """Whether the parts are shares of the graph's own unit, as `Relative` is."""
-        return bool(getattr(self.parts[0], "relative", False))
+        return is_relative(self.parts[0])
 
     def __call__(self, n_answers: int) -> float:
         start = 0
@@ -138,3 +158,8 @@ def as_schedule(tau: Any) -> Schedule:
     if callable(tau):
         return tau  # type: ignore[no-any-return]
     return Constant(decay(tau))
+
+
+def is_relative(schedule: Schedule) -> bool:
+    """Whether the values of a schedule are shares of the graph's own unit."""
+    return declared(schedule, ScheduleTraits).relative

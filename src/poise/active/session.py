@@ -19,32 +19,32 @@ __all__ = ["SKIP_ANSWERS", "Session"]
 
 
 class Session:
-    """Events with their state; checks what comes in, and undoes without limit."""
+    """Events with their state; checks its input, and undoes without limit."""
 
     def __init__(
         self,
         n_nodes: int,
-        given: Mapping[Any, Any],
+        initial: Mapping[Any, Any],
         classes: Iterable[Any] = (),
         *,
         anticipate: bool = True,
     ) -> None:
         self.n_nodes, self.anticipate = n_nodes, anticipate
-        self.given = _as_given(given, n_nodes)
+        self.initial = _as_initial(initial, n_nodes)
         self.known = _as_known(classes)
-        check_classes([*self.known, *self.given.values()])
+        check_classes([*self.known, *self.initial.values()])
         self.events: list[Event] = []
         #: Replaced at every change, never changed itself.
         self.state = self._replay()
 
     def copy(self) -> "Session":
-        """The same session, which goes its own way from here."""
+        """An independent copy."""
         twin = copy(self)
         twin.events = list(self.events)
         return twin
 
     def grow(self, n_nodes: int) -> None:
-        """Go on with more nodes, which are numbered after the old ones."""
+        """Continue with more nodes, which are numbered after the old ones."""
         self.n_nodes = n_nodes
         self.state = replace(self.state, n_nodes=n_nodes)
 
@@ -52,11 +52,11 @@ class Session:
         state = State(
             self.n_nodes,
             self.anticipate,
-            labels=dict(self.given),
-            constrained=dict.fromkeys(sorted(self.given)),
-            n_given=len(self.given),
+            labels=dict(self.initial),
+            constrained=dict.fromkeys(sorted(self.initial)),
+            n_initial=len(self.initial),
         )
-        for label in (*self.known, *self.given.values()):
+        for label in (*self.known, *self.initial.values()):
             state.classes.setdefault(label, len(state.classes))
         for event in self.events:
             state.apply(event)
@@ -69,7 +69,7 @@ class Session:
         self.state = state
 
     def ask(self, node: int, guess: tuple[float, ...]) -> None:
-        """Open a question; of the guess, what is said of classes that exist counts."""
+        """Open a question; the guess counts as far as its classes still exist."""
         self._add(Event("ask", (node,), guess=_fitted(guess, len(self.state.classes))))
 
     def numbers(self, nodes: Any) -> list[int]:
@@ -77,7 +77,7 @@ class Session:
         return list(dict.fromkeys(as_node(node, self.n_nodes) for node in _sequence(nodes)))
 
     def askable(self, nodes: Any) -> list[int]:
-        """Nodes that a question can be put about, each once."""
+        """Nodes that can be asked about, each once."""
         names, state = self.numbers(nodes), self.state
         for node in names:
             if node in state.labels or node in state.pending or node in state.excluded:
@@ -87,7 +87,7 @@ class Session:
         return names
 
     def tell(self, nodes: Any, labels: Any) -> None:
-        """Record answers, all or none. The same answer again changes nothing."""
+        """Record answers, all or none. Repeating an answer changes nothing."""
         state = self.state
         new: dict[int, Label] = {}
         for node, label in self._pairs(nodes, labels):
@@ -132,7 +132,7 @@ class Session:
             self._add(Event(kind, names))
 
     def undo(self) -> Event:
-        """Take back the last thing a person did.
+        """Undo the last thing a person did.
 
         Questions asked since then stay open, unless their nodes are excluded again.
         """
@@ -142,8 +142,7 @@ class Session:
                 self.events = self.events[:position]
                 self.state = self._replay()
                 for question in later:
-                    # Asked once more: a class that was taken back with its answer is guessed no
-                    # longer.
+                    # Asked again, without a guess of the class that was removed with its answer.
                     if question.nodes[0] not in self.state.excluded:
                         self.ask(question.nodes[0], question.guess)
                 return undone
@@ -163,17 +162,16 @@ class Session:
             yield as_node(node, self.n_nodes), as_label(label)
 
 
-def _as_given(given: Any, n_nodes: int) -> dict[int, Label]:
-    if not isinstance(given, Mapping):
+def _as_initial(initial: Any, n_nodes: int) -> dict[int, Label]:
+    if not isinstance(initial, Mapping):
         remedy = (
             "labels.to_dict()"
-            if hasattr(given, "to_dict")
+            if hasattr(initial, "to_dict")
             else "dict(labels) for pairs, {i: y[i] for i in labelled} for an array"
         )
-        raise LabelError(
-            f"labels come as {type(given).__name__}: expected {{node: class}}, for example {remedy}"
-        )
-    return {as_node(node, n_nodes): as_label(label) for node, label in given.items()}
+        kind = type(initial).__name__
+        raise LabelError(f"labels come as {kind}: expected {{node: class}}, for example {remedy}")
+    return {as_node(node, n_nodes): as_label(label) for node, label in initial.items()}
 
 
 def _as_known(classes: Any) -> tuple[Label, ...]:
@@ -183,7 +181,7 @@ def _as_known(classes: Any) -> tuple[Label, ...]:
 
 
 def _fitted(guess: tuple[float, ...], n_classes: int) -> tuple[float, ...]:
-    """A guess without the classes that were taken back since; nothing where only they were."""
+    """A guess without the classes that were removed since; empty if none of its classes is left."""
     if len(guess) <= n_classes:
         return guess
     total = sum(guess[:n_classes])
@@ -191,7 +189,7 @@ def _fitted(guess: tuple[float, ...], n_classes: int) -> tuple[float, ...]:
 
 
 def _is_single(value: Any) -> bool:
-    """Whether this is one node or class, right or wrong, and not several."""
+    """Whether this is a single node or class, valid or not, rather than several."""
     return (
         isinstance(value, str | bytes)
         or getattr(value, "ndim", 1) == 0
@@ -200,7 +198,7 @@ def _is_single(value: Any) -> bool:
 
 
 def _sequence(values: Any) -> list[Any]:
-    """Nodes or classes one by one, a single one alone."""
+    """Nodes or classes as a list, also a single one."""
     if _is_single(values):
         return [values[()] if isinstance(values, np.ndarray) else values]
     return list(values)

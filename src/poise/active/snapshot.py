@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.active.beliefs import Beliefs
+from poise.active.columns import Beliefs
 from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
 from poise.models.labels import Label, Labels
@@ -17,8 +17,8 @@ from poise.models.labels import Label, Labels
 class Snapshot:
     """The state of a learner at the moment of a decision; nothing in it changes.
 
-    Whatever needs a solve (`scores`, `norms`, `weights`) and the acquisition function's own
-    `memory` are computed when first read, so that what nobody looks at costs nothing.
+    What needs a solve (`scores`, `norms`, `weights`) and the acquisition function's own
+    `memory` are computed when first read, so that what is not read costs nothing.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What happened in a labelling session, and where it stands: events and their fold."""
+"""Events of a labelling session, and the state that follows from them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from poise.arrays import Bools, Floats
-from poise.models.harmonic import Model, Problem
 from poise.models.labels import Label
 
 Kind = Literal["ask", "tell", "relabel", "skip", "exclude", "release"]
@@ -22,7 +21,7 @@ class Event:
     Attributes
     ----------
     kind : what happened
-    nodes : to which nodes
+    nodes : the nodes concerned
     labels : with "tell" and "relabel", the class of each node
     guess : with "ask", the model's class probabilities at the node at that moment, in the order
         of the classes then known; empty if the acquisition function used no scores
@@ -36,10 +35,10 @@ class Event:
 
 @dataclass
 class State:
-    """Where a session stands after some events.
+    """The state of a session after some events.
 
-    Only a new state, or a `copy` that nobody else has seen, is changed: whoever holds a state can
-    go on reading it while others move on.
+    Only a new state, or a `copy` that no other thread has seen, is changed: a thread that holds a
+    state can go on reading it.
 
     Attributes
     ----------
@@ -54,7 +53,7 @@ class State:
     skipped : node -> number of answers at which it may be asked again
     excluded : nodes never asked
     constrained : labelled and pending nodes, in the order in which they became so
-    n_given : labels given at the start
+    n_initial : labels given at the start
     n_asked : questions so far, the counter of the random streams
     """
 
@@ -68,12 +67,12 @@ class State:
     skipped: dict[int, int] = field(default_factory=dict)
     excluded: dict[int, None] = field(default_factory=dict)
     constrained: dict[int, None] = field(default_factory=dict)
-    n_given: int = 0
+    n_initial: int = 0
     n_asked: int = 0
 
     @property
     def n_answers(self) -> int:
-        return len(self.labels) - self.n_given
+        return len(self.labels) - self.n_initial
 
     def candidates(self) -> Bools:
         """(n,) mask of the nodes that may be asked; skipped ones only when nothing else is left."""
@@ -104,7 +103,7 @@ class State:
         return np.asarray(counts / max(len(codes), 1))
 
     def apply(self, event: Event) -> None:
-        """Move on by one event that has been checked."""
+        """Apply one event that has been checked."""
         before = tuple(self.constrained)
         match event.kind:
             case "ask":
@@ -137,40 +136,6 @@ class State:
         if not self.anticipate or tuple(self.constrained) != before:
             self.own = tuple(self.pending)
 
-    def problem(self, model: Model, *, with_pending: bool = True) -> "Question":
-        """The columns to solve for: one per class, one per node that has its own.
-
-        Without `anticipate` nobody waits for an answer, and open questions need no columns of
-        their own: their guesses are heights in the columns of the classes, and one more column
-        stands for how uncertain they are.
-        """
-        if not self.pending:
-            with_pending = True  # the same nodes either way: solve one problem, not two
-        own = self.own if with_pending else self.own_before
-        expected = with_pending and bool(self.pending) and not self.anticipate
-        alone = set(own)
-        members: dict[int, dict[int, float]] = {}
-        for node, label in self.labels.items():
-            if node not in alone:
-                members.setdefault(self.classes[label], {})[node] = 1.0
-        if not expected:
-            codes = sorted(members)
-            sources = [tuple(sorted(members[code])) for code in codes] + [(node,) for node in own]
-            return Question(model.problem(tuple(sources)), tuple(codes), own)
-        doubt: dict[int, float] = {}
-        for node in self.pending:
-            guess = self.guess(node)
-            for code in np.flatnonzero(guess):
-                members.setdefault(int(code), {})[node] = float(guess[code])
-            doubt[node] = max(1.0 - float(guess @ guess), 0.0) ** 0.5
-        codes = sorted(members)
-        columns = [dict(sorted(members[code].items())) for code in codes] + [doubt]
-        problem = model.problem(
-            tuple(tuple(column) for column in columns),
-            tuple(tuple(column.values()) for column in columns),
-        )
-        return Question(problem, tuple(codes), (), expected=True)
-
     def guess(self, node: int) -> Floats:
         """(C,) probabilities of the classes at an open question.
 
@@ -181,26 +146,12 @@ class State:
         return guess if self.pending[node] else self.class_shares()
 
 
-@dataclass(frozen=True)
-class Question:
-    """A `Problem` and what its columns stand for.
-
-    First the classes, then the single nodes; or, if `expected`, the classes in expectation and
-    one column for how uncertain the open questions are.
-    """
-
-    problem: Problem
-    codes: tuple[int, ...]
-    own: tuple[int, ...]
-    expected: bool = False
-
-
 def unexpected(
     events: Iterable[Event], labels: Mapping[int, Label], classes: tuple[Label, ...]
 ) -> list[bool]:
     """For each label, in order, whether the model expected another class when it was asked.
 
-    What nobody guessed, such as the first answer, was not expected.
+    Answers without a guess, such as the first one, count as unexpected.
     """
     guesses: dict[int, Label] = {}
     for event in events:

@@ -226,7 +226,7 @@ def checkpoint(
 
 
 def advise(history: Sequence[Checkpoint], rule: Settled | None = None) -> Advice:
-    """Whether to go on labelling, from a history whose last checkpoint is now.
+    """Whether to continue labelling, from a history whose last checkpoint is now.
 
     `Settled` reads that one only, so a history of one checkpoint is enough.
     """

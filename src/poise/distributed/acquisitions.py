@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from poise.active.acquisition import Auto, Coverage, Diffused, Margin, Norm
-from poise.active.acquisition.auto import WORTH
+from poise.active.acquisition.auto import WORTHY_COMPONENT_SHARE
 from poise.active.acquisition.margin import margins
-from poise.active.beliefs import Beliefs
+from poise.active.columns import Beliefs
 from poise.arrays import Floats, Ints
 from poise.distributed.partition import Partition
 from poise.errors import InputError
@@ -127,7 +127,7 @@ def _diffused(acquisition: Diffused, moment: Moment) -> Floats:
 def _auto(acquisition: Auto, moment: Moment) -> Floats:
     partition, m, steps = moment.partition, moment.n_constrained, acquisition.steps
     sizes = partition.component_sizes[partition.components]
-    worth = sizes / (sizes + WORTH * partition.n_nodes / (m + 1))
+    worth = sizes / (sizes + WORTHY_COMPONENT_SHARE * partition.n_nodes / (m + 1))
     if m == 0:
         return np.asarray(moment.walk_means(moment.walk_ends(2 * steps), steps) * worth)
     if moment.n_classes:

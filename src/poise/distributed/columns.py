@@ -68,14 +68,14 @@ def spread(
 ) -> Floats:
     """(rows, J) columns of a problem; see `poise.models.harmonic.spread`."""
     ranks, product = partition.ranks, partition.product
-    rows = [partition.rows_of(list(nodes)) for nodes in problem.sources]
+    rows = [partition.rows_of(list(group)) for group in problem.groups]
     heights = [
-        np.asarray(problem.heights[j] if problem.heights else np.ones(len(nodes)))
-        for j, nodes in enumerate(problem.sources)
+        np.asarray(problem.heights[j] if problem.heights else np.ones(len(group)))
+        for j, group in enumerate(problem.groups)
     ]
-    at_sources = np.zeros((partition.n_rows, len(problem.sources)))
+    at_groups = np.zeros((partition.n_rows, len(problem.groups)))
     for j, (here, row) in enumerate(rows):
-        at_sources[row, j] = heights[j][here]
+        at_groups[row, j] = heights[j][here]
     known = partition.reached(problem.constrained)
     free = known.copy()
     free[partition.rows_of(problem.constrained)[1]] = False
@@ -83,21 +83,21 @@ def spread(
     tau = problem.tau
     if problem.relative:
         tau *= decay_unit(partition, gamma, W_gamma, known)
-    implied = [] if problem.tau or problem.heights else by_first_node(problem.sources)
-    wanted = [j for j in range(len(problem.sources)) if j not in implied[:1]]
-    values = np.zeros_like(at_sources)
+    implied = [] if problem.tau or problem.heights else by_first_node(problem.groups)
+    wanted = [j for j in range(len(problem.groups)) if j not in implied[:1]]
+    values = np.zeros_like(at_groups)
     if wanted:
         with np.errstate(all="ignore"):  # a clear error follows where values are not finite
             q = (W_gamma - partition.degrees * gamma) / gamma + tau / gamma**2
         q[~free] = 0.0
         if ranks.total(np.array([int(not np.isfinite(q).all())]))[0]:
             raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
-        rhs = product(gamma[:, None] * at_sources[:, wanted])
+        rhs = product(gamma[:, None] * at_groups[:, wanted])
         ranks.watchdog.doing("solving for the columns")
         v = solve(partition, rhs, diagonals=q, free=free, rtol=rtol).require().value
         values[:, wanted] = np.clip(v / gamma[:, None], 0.0, 1.0)
     held = partition.rows_of(problem.constrained)[1]
-    values[held] = at_sources[held]
+    values[held] = at_groups[held]
     if implied:
         first, *others = implied
         rest = known.astype(np.float64)
@@ -113,10 +113,10 @@ def decay_unit(partition: Partition, gamma: Floats, W_gamma: Floats, known: Bool
     return 1.0 if middle is None else middle
 
 
-def by_first_node(labelled: Sequence[Sequence[int]]) -> list[int]:
+def by_first_node(groups: Sequence[Sequence[int]]) -> list[int]:
     """Columns in the order of their smallest nodes: the first is 1 minus the others."""
-    present = [j for j, nodes in enumerate(labelled) if len(nodes)]
-    return sorted(present, key=lambda j: min(labelled[j]))
+    present = [j for j, group in enumerate(groups) if len(group)]
+    return sorted(present, key=lambda j: min(groups[j]))
 
 
 class Solved:
@@ -130,10 +130,11 @@ class Solved:
         """The solution of a problem."""
         if problem not in self._kept:
             n = self.partition.n_rows
-            if not problem.sources:
-                return Columns(np.zeros((n, 0)), np.full(n, problem.shift or 1.0))
-            laplace = problem.shift is None
-            g = None if laplace else self._potential(problem)
+            if not problem.groups:
+                return Columns(
+                    np.zeros((n, 0)), np.full(n, problem.shift if problem.reweighted else 1.0)
+                )
+            g = self._potential(problem) if problem.reweighted else None
             gamma = np.ones(n) if g is None else self._shifted(problem, g)
             while len(self._kept) >= MAX_KEPT_SOLUTIONS:
                 self._kept.popitem(last=False)
@@ -147,8 +148,7 @@ class Solved:
         return self._shifted(problem, self._potential(problem))
 
     def _shifted(self, problem: Problem, g: Floats) -> Floats:
-        shift = SHIFT if problem.shift is None else problem.shift
-        return shifted(self.partition, g, shift=shift, relative=problem.relative)
+        return shifted(self.partition, g, shift=problem.shift, relative=problem.relative)
 
     def _potential(self, wanted: Problem) -> Floats:
         for problem, solution in self._kept.items():

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.active import saved
-from poise.active.acquisition import as_acquisition, usual_tau
-from poise.active.beliefs import Beliefs, merge
-from poise.active.schedules import as_schedule
+from poise.active.acquisition import traits_of
+from poise.active.columns import Beliefs, Layout, lay_out, merge
 from poise.active.session import Session
-from poise.active.state import Question
+from poise.active.settings import Settings
 from poise.arrays import Bools, Floats
-from poise.checks import decay, whole_number
+from poise.checks import whole_number
 from poise.distributed.acquisitions import Moment, check_acquisition, values_of
 from poise.distributed.choice import choose
 from poise.distributed.columns import Solved
@@ -25,11 +24,13 @@ from poise.distributed.partition import Partition
 from poise.errors import PoolExhausted
 from poise.models.balance import factors_of_mass
 from poise.models.harmonic import Model
-from poise.models.poisson_weights import SHIFT, check_shift
+from poise.models.poisson_weights import SHIFT
 from poise.models.result import ScoreResult, normalise_scores
 from poise.registry import known_name
 
 PREDICTORS = ("balanced", "pwll")
+#: Settings that are saved, see `poise.active.saved`.
+SAVED = ("acquisition", "tau", "predict_tau", "predictor", "shift", "seed", "anticipate")
 
 
 class Replica:
@@ -48,23 +49,26 @@ class Replica:
         tau: Any = None,
         predict_tau: float | None = 0.0,
         predictor: str = "balanced",
-        shift: float | None = SHIFT,
+        model: str = "pwll",
+        shift: float = SHIFT,
         seed: int = 0,
         anticipate: bool = True,
         classes: Iterable[Any] = (),
     ) -> None:
         self.partition = partition
-        self.acquisition = as_acquisition(acquisition)
-        check_acquisition(self.acquisition)
-        self.tau = as_schedule(usual_tau(self.acquisition) if tau is None else tau)
-        self.predict_tau = None if predict_tau is None else decay(predict_tau, "predict_tau")
         known_name("predictor", predictor, PREDICTORS)
-        self.predictor = predictor
-        if shift is not None:
-            check_shift(shift)
-        self.shift = shift
-        self.seed = whole_number(seed, "seed", 0)
-        self.anticipate = bool(anticipate)
+        self.settings = Settings(
+            acquisition=acquisition,
+            tau=tau,
+            predict_tau=predict_tau,
+            predictor=predictor,
+            model=model,
+            shift=shift,
+            seed=seed,
+            anticipate=anticipate,
+        )
+        self.acquisition = self.settings.acquisition
+        check_acquisition(self.acquisition)
         self.start({} if labels is None else labels, classes)
         self._solved = Solved(partition)
         self._walks: dict[int, Floats] = {}
@@ -73,7 +77,9 @@ class Replica:
 
     def start(self, labels: Mapping[Any, Any], classes: Iterable[Any] = ()) -> None:
         """Start again with these initial labels."""
-        self.session = Session(self.partition.n_nodes, labels, classes, anticipate=self.anticipate)
+        self.session = Session(
+            self.partition.n_nodes, labels, classes, anticipate=self.settings.anticipate
+        )
 
     def ask(self, k: int) -> list[int]:
         """The next `k` nodes to label, now pending; all of them or, after an error, none."""
@@ -87,7 +93,7 @@ class Replica:
                     break
                 moment = self._moment()
                 values = values_of(self.acquisition, moment)
-                seed = [self.seed, self.session.state.n_asked, 1]
+                seed = [self.settings.seed, self.session.state.n_asked, 1]
                 node = choose(self.partition, values, candidates, seed)
                 self.session.ask(node, self._guess_at(moment, node))
                 nodes.append(node)
@@ -105,22 +111,12 @@ class Replica:
 
     def prepare(self) -> None:
         """Compute now what the next `ask` needs."""
-        if getattr(self.acquisition, "uses_scores", True):
-            self._solved.columns(self._open_question().problem)
+        if traits_of(self.acquisition).uses_scores:
+            self._solved.columns(self._open_layout().problem)
 
     def to_json(self) -> str:
         """The session as text, with the graph's fingerprint."""
-        settings = {
-            "graph": self.partition,
-            "acquisition": self.acquisition,
-            "tau": self.tau,
-            "predict_tau": self.predict_tau,
-            "predictor": self.predictor,
-            "shift": self.shift,
-            "seed": self.seed,
-            "anticipate": self.anticipate,
-        }
-        return saved.dump(settings, self.session)
+        return saved.dump(self.partition, self.settings, self.session, SAVED)
 
     # What is known of the rows of this rank ---------------------------------------------------
 
@@ -138,13 +134,9 @@ class Replica:
     def result(self) -> ScoreResult:
         """Scores of the labels alone in the model that predicts, and what follows from them."""
         state = self.session.state
-        deciding, model = self.predict_tau is None, self._deciding(0)
-        if self.predict_tau is not None:
-            # The same tolerance as for decisions: both share the solution of the Poisson equation.
-            model = Model(self.predict_tau, self.shift, rtol=model.rtol)
-        beliefs = self._labelled(model)
+        beliefs = self._labelled(self.settings.predicting(self._deciding(0)))
         scores = beliefs.scores
-        if self.predictor == "balanced" and not deciding:
+        if self.settings.predicts_by == "balanced":
             mass = self.partition.ranks.total(scores.sum(axis=0)) / self.partition.n_nodes
             scores = scores * factors_of_mass(mass)
         reached = self.partition.reached(list(state.labels))
@@ -154,23 +146,22 @@ class Replica:
     # How it decides -------------------------------------------------------------------------
 
     def _deciding(self, n_pending: int) -> Model:
-        tau = decay(self.tau(self.session.state.n_answers + n_pending), "the schedule's tau")
-        relative = bool(getattr(self.tau, "relative", False))
-        return Model(tau, self.shift, relative, getattr(self.acquisition, "rtol", None))
+        n_answers = self.session.state.n_answers + n_pending
+        return self.settings.deciding(n_answers, self.acquisition)
 
-    def _open_question(self) -> Question:
+    def _open_layout(self) -> Layout:
         state = self.session.state
-        return state.problem(self._deciding(len(state.pending)))
+        return lay_out(state, self._deciding(len(state.pending)))
 
     def _labelled(self, model: Model) -> Beliefs:
         state = self.session.state.copy()
-        question = state.problem(model, with_pending=False)
-        columns = self._solved.columns(question.problem)
+        layout = lay_out(state, model, with_pending=False)
+        columns = self._solved.columns(layout.problem)
         state.pending = {}
-        return merge(columns, question, state)
+        return merge(columns, layout, state)
 
     def _moment(self) -> Moment:
-        state, question = self.session.state, self._open_question()
+        state, layout = self.session.state, self._open_layout()
         rows = self.partition.rows_of(list(state.constrained))[1]
         held = np.bincount(
             self.partition.components[rows], minlength=len(self.partition.component_sizes)
@@ -181,8 +172,8 @@ class Replica:
             n_constrained=len(state.constrained),
             covered=self.partition.ranks.total(held) > 0,
             n_classes=len(state.classes),
-            compute=lambda: merge(self._solved.columns(question.problem), question, state),
-            compute_weights=lambda: self._solved.weights(question.problem),
+            compute=lambda: merge(self._solved.columns(layout.problem), layout, state),
+            compute_weights=lambda: self._solved.weights(layout.problem),
             walks=self._walks,
         )
 

@@ -12,18 +12,16 @@ from poise.active.acquisition import as_acquisition, usual_tau
 from poise.active.policies import as_policy
 from poise.active.saved import describe
 from poise.active.schedules import as_schedule
+from poise.active.settings import MODELS
 from poise.checks import whole_number
 from poise.data.datasets.files import read
 from poise.errors import InputError
 from poise.models import models
-from poise.models.poisson_weights import SHIFT
 from poise.progress import Progress
 from poise.registry import Registry, known_name
 
 #: The seeds of the authors' scripts, one trial each.
 SEEDS = (2, 3, 5, 6, 15, 16, 29, 30, 49, 50)
-#: Models that can choose: name -> the shift that makes the Learner's model.
-CHOOSING_MODELS: dict[str, float | None] = {"pwll": SHIFT, "laplace": None}
 #: The evaluation in whatever model chose the questions.
 CHOOSING = "choosing"
 
@@ -62,10 +60,10 @@ class Method:
             if setting == "tau" and given is None:
                 given = usual_tau(self.acquisition)
             object.__setattr__(self, setting, resolve(_made(registry, given, self.name)))
-        if self.model not in CHOOSING_MODELS:
+        if self.model not in MODELS:
             raise InputError(
                 f"the model of {self.name} is {self.model!r}: questions are chosen in "
-                f"{' or '.join(CHOOSING_MODELS)}; others may be named in evaluate"
+                f"{' or '.join(MODELS)}; others may be named in evaluate"
             )
         object.__setattr__(self, "title", self.title or self.name)
 

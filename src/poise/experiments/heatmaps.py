@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise import Dataset, Graph, Learner
-from poise.experiments.experiment import CHOOSING_MODELS, Method
+from poise.experiments.experiment import Method
 from poise.experiments.records import Records
 
 #: Experiment -> numbers of answers at which the paper shows heat maps.
@@ -79,7 +79,7 @@ def _of_trial(
         acquisition=method.acquisition,
         policy=method.policy,
         tau=method.tau,
-        shift=CHOOSING_MODELS[method.model],
+        model=method.model,
         seed=seed,
         anticipate=False,
     )

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise import Dataset, Trace
-from poise.active.simulate import Accuracy
+from poise.active.trace import Accuracy
 from poise.errors import DataError, InputError
 from poise.experiments.experiment import CHOOSING, Experiment, Method
 from poise.files import write_bytes

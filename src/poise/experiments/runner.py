@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from poise import Dataset, Graph, knn_graph, simulate_many
+from poise.active.acquisition import traits_of
 from poise.errors import PoiseError, RunError
 from poise.experiments.estimate import trial_seconds
-from poise.experiments.experiment import CHOOSING, CHOOSING_MODELS, Experiment, Method
+from poise.experiments.experiment import CHOOSING, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
 from poise.experiments.versions import versions
 from poise.progress import Begin, no_steps
@@ -53,7 +54,7 @@ class Unit:
     @property
     def eigenpairs(self) -> bool:
         """Whether its method needs eigenpairs, which are kept with the graph."""
-        return getattr(self.method.acquisition, "needs", "").startswith("eigenpairs")
+        return traits_of(self.method.acquisition).needs.startswith("eigenpairs")
 
 
 def cores() -> int:
@@ -140,7 +141,7 @@ def work_on(unit: Unit, graph: Graph, data: Dataset, done: Callable[[int], None]
         acquisition=method.acquisition,
         policy=method.policy,
         tau=method.tau,
-        shift=CHOOSING_MODELS[method.model],
+        model=method.model,
         predict_tau=None,  # the model that chooses is one of those it is measured in
         also=[model for model in experiment.evaluate if model != CHOOSING],
         budget=experiment.budget,

@@ -1,4 +1,4 @@
-"""Models: pure functions from a graph and labels to scores, and their scikit-learn shells."""
+"""Models: pure functions from a graph and labels to scores, and scikit-learn estimators."""
 
 from poise.models.labels import Label, Labels
 from poise.models.laplace import laplace

@@ -1,4 +1,4 @@
-"""Classes put on a more equal footing: no label takes most of the pool because it sits well.
+"""Balancing classes: no label takes most of the pool because of its position.
 
 With few labels, which class gets most of the nodes depends on where its labels happen to lie: one
 label at a hub outweighs five at the edge. Dividing each class's scores by the root of their mean
@@ -13,12 +13,12 @@ import numpy as np
 from poise.arrays import Floats
 from poise.models.result import ScoreResult
 
-#: How much of the difference between the classes' masses is taken away: 0 none, 1 all.
+#: Share of the difference between the classes' masses that is removed: 0 none, 1 all.
 POWER = 0.5
 
 
 def balance_factors(scores: Floats) -> Floats:
-    """(C,) what each class's scores are multiplied by: ``mean(u_c)^-POWER``, the smallest being 1.
+    """(C,) factors of the classes' scores: ``mean(u_c)^-POWER``, scaled so that the smallest is 1.
 
     Scores are non-negative; a class that has none keeps none.
 
@@ -38,5 +38,5 @@ def factors_of_mass(mass: Floats) -> Floats:
 
 
 def balanced(result: ScoreResult) -> ScoreResult:
-    """The same with balanced scores; labelled nodes keep their classes."""
+    """The result with balanced scores; labelled nodes keep their classes."""
     return replace(result, scores=result.scores * balance_factors(result.scores))

@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: of the guesses shown at 80%, about 80% are right.
+"""Calibrated probabilities: of the guesses shown at 80%, about 80% are right.
 
 The scores of graph models rank their guesses well, but their size follows the number of labels
 and the graph rather than how often they are right. A background that all points share is taken
@@ -30,14 +30,14 @@ HARDER, HARDEST = 0.6, 0.7
 FLOOR = 0.4
 #: Powers that are tried.
 POWERS = np.exp(np.linspace(np.log(0.25), np.log(16.0), 41))
-#: Points that the mean confidence is taken over: more do not change it.
-SAMPLE = 2_000
+#: Number of points for the mean confidence: more do not change it.
+SAMPLE_POINTS = 2_000
 #: Held-out labels below which there is no evidence and no number should be shown.
-EVIDENCE = 10
+MIN_LABELS = 10
 #: Smallest probability: keeps logarithms finite where a score is zero.
-TINY = 1e-12
+MIN_PROBABILITY = 1e-12
 #: Probability of an answer that the model excludes, so that one surprise cannot decide.
-SURPRISE = 1e-4
+SURPRISE_PROBABILITY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Calibration:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether numbers may be shown: at least `EVIDENCE` held-out labels of two classes."""
-        return self.held_out >= EVIDENCE and self.classes_seen >= 2
+        """Whether numbers may be shown: at least `MIN_LABELS` held-out labels of two classes."""
+        return self.held_out >= MIN_LABELS and self.classes_seen >= 2
 
     @classmethod
     def fit(cls, probabilities: Floats, held_out: Floats, codes: Ints) -> "Calibration":
-        """Fit to what the model says about labels that it has not seen.
+        """Fit to the scores of labels that the model has not seen.
 
         The background is the `BACKGROUND` quantile, over the points that are not labelled, of the
         smallest probability: near zero if there are many classes, large if a few classes have
@@ -82,7 +82,7 @@ class Calibration:
 
         where a is the share of the m held-out labels that are predicted right, ``(right + 1) / (m +
         2)``, and r the logarithm of the mean confidence on these points, divided by that on the
-        held-out labels. Labels whose class has no other label say nothing about b and are left out.
+        held-out labels. Labels whose class has no other label are left out: b cannot be seen there.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Calibration:
         n_classes = pool.shape[1]
         if n_classes < 2 or len(pool) == 0:
             return cls(1.0)
-        pool = pool[spread_evenly(len(pool), SAMPLE)]
+        pool = pool[spread_evenly(len(pool), SAMPLE_POINTS)]
         background = float(np.quantile(pool.min(axis=1), BACKGROUND))
         pool = without_background(pool, background)
         total = scores.sum(axis=1)
@@ -124,8 +124,10 @@ class Calibration:
         spread = SPREAD / (1 + UNLIKE * abs(harder))
         posterior = -0.5 * ((logs - centre) / spread) ** 2
         for k, (power, floor) in enumerate(zip(POWERS, floors, strict=True)):
-            given = to_power(rows, power)[np.arange(len(rows)), answers]
-            posterior[k] += np.log((1 - floor) * given + floor / n_classes + SURPRISE).sum()
+            share = to_power(rows, power)[np.arange(len(rows)), answers]
+            posterior[k] += np.log(
+                (1 - floor) * share + floor / n_classes + SURPRISE_PROBABILITY
+            ).sum()
         weights = np.exp(posterior - posterior.max())
         log_power = float(weights @ logs / weights.sum())
         return cls(
@@ -167,7 +169,7 @@ def without_background(probabilities: Floats, background: float) -> Floats:
 
 def to_power(probabilities: Floats, power: float) -> Floats:
     """Rows of ``p^power``, divided by their sums."""
-    logs = power * np.log(np.maximum(probabilities, TINY))
+    logs = power * np.log(np.maximum(probabilities, MIN_PROBABILITY))
     rows = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 

@@ -1,4 +1,4 @@
-"""PWLL, averaged over a short walk, together with a linear model of the features.
+"""PWLL averaged over a short walk, combined with a linear model of the features.
 
 A graph of neighbours knows what is near; a linear model of the features knows what the members of
 a class have in common. How much the second is worth depends on the data, so held-out labels say
@@ -17,32 +17,33 @@ from poise.graph.features import is_sparse
 from poise.models.balance import balance_factors, balanced
 from poise.models.components import laplacian, reached
 from poise.models.harmonic import Model, solve_problems
-from poise.models.held_out import MOST, dealt, spread_evenly
+from poise.models.held_out import MOST_HELD_OUT, dealt, spread_evenly
 from poise.models.labels import Labels
 from poise.models.result import ScoreResult
 
 #: Steps of the walk.
-STEPS = 2
-#: Powers of the linear model that are tried, the mean of the exponential prior of that power, and
-#: powers of the whole, since scores of PWLL are too modest.
-POWERS, USUAL, WHOLE = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5), 0.3, (0.5, 1.0, 1.5, 2.0, 3.0)
+WALK_STEPS = 2
+#: Powers of the linear model that are tried, and the mean of the exponential prior of that power.
+LINEAR_POWERS, USUAL_POWER = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5), 0.3
+#: Powers of the product that are tried, since scores of PWLL are too modest.
+WHOLE_POWERS = (0.5, 1.0, 1.5, 2.0, 3.0)
 #: Probability of answers that the model excludes: one surprise cannot decide.
-SURPRISE = 0.02
+SURPRISE_PROBABILITY = 0.02
 #: Inverse strength of the linear model's penalty, on features of mean square length 1.
-STRENGTH = 100.0
+INVERSE_PENALTY = 100.0
 #: Added to a probability of PWLL before it is multiplied: it may be more wrong than it says.
-DOUBT = 1e-3
+ADDED_PROBABILITY = 1e-3
 #: Parts that the labels are dealt into, each held out once.
-FOLDS = 10
-#: Relative residual of solves of which only a calibration is made.
+N_FOLDS = 10
+#: Relative residual of solves that are used for calibration alone.
 RTOL = 1e-5
-#: Nodes beyond which passes over all of them are compiled, which takes a second once.
-MANY = 100_000
+#: Above this number of nodes, passes over all of them are compiled, which takes a second once.
+LARGE_MIN_NODES = 100_000
 #: Points whose classes are computed at once: memory stays small beside the features.
-ROWS = 16_384
-#: Points that the mean of the features is taken over: more do not change it.
-SAMPLE = 5_000
-TINY = 1e-12
+BLOCK_ROWS = 16_384
+#: Number of points for the mean of the features: more do not change it.
+SAMPLE_POINTS = 5_000
+MIN_PROBABILITY = 1e-12
 
 
 def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> ScoreResult:
@@ -60,7 +61,7 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> S
 
     Parameters
     ----------
-    alone : what PWLL says with these labels, `balanced`
+    alone : result of PWLL with these labels, `balanced`
     power : see `linear_power`
     """
     values = _multiplied(graph, labels, alone.probabilities, power)
@@ -75,7 +76,7 @@ def _multiplied(
 
     For some of them the linear model looks at these and at a sample, which balances its classes.
     """
-    doubt = DOUBT * (labels.counts > 0)
+    doubt = ADDED_PROBABILITY * (labels.counts > 0)
     values = averaged(graph, labels, near * (labels.counts > 0) + doubt, nodes)
     if power == 0:
         return values
@@ -83,13 +84,13 @@ def _multiplied(
         linear = linear_probabilities(graph.features, labels, equal_classes=True)
         typical = linear
     else:
-        seen = np.concatenate([nodes, spread_evenly(graph.n_nodes, SAMPLE)])
+        seen = np.concatenate([nodes, spread_evenly(graph.n_nodes, SAMPLE_POINTS)])
         linear = linear_probabilities(graph.features, labels, seen, equal_classes=True)
         typical = linear if linear is None else linear[len(nodes) :]
     if linear is None or typical is None:
         return values
     linear, factors = linear[: len(values)], balance_factors(typical)
-    if len(values) > MANY:
+    if len(values) > LARGE_MIN_NODES:
         from poise.models.rows import geometric_mean
 
         return np.asarray(geometric_mean(values, linear, factors, doubt, power))
@@ -101,12 +102,13 @@ def _multiplied(
 def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) -> float:
     """The power with which the linear model should count, from labels that were held out.
 
-    The posterior mean of b, under an exponential prior of mean `USUAL` and a flat one of a, of
+    The posterior mean of b, under a flat prior of a and an exponential one of b with the mean
+    `USUAL_POWER`, of
 
-        y_i ~ (1 - SURPRISE) (p(i) l(i)^b)^a / Z + SURPRISE / C
+        y_i ~ (1 - SURPRISE_PROBABILITY) (p(i) l(i)^b)^a / Z + SURPRISE_PROBABILITY / C
 
-    where p(i) and l(i) are what PWLL and the linear model say of label i without having seen it.
-    Labels whose class has no other label say nothing.
+    where p(i) and l(i) are the probabilities of label i by PWLL and the linear model without that
+    label. Labels whose class has no other label do not count.
 
     Parameters
     ----------
@@ -125,46 +127,48 @@ def linear_power(features: Any, labels: Labels, held_out: Floats, chosen: Ints) 
         return 0.0
     n_classes = len(labels.classes)
     linear = np.zeros((len(labels), n_classes))
-    for part in dealt(len(labels), FOLDS):
+    for part in dealt(len(labels), N_FOLDS):
         if not np.isin(part, chosen).any():
             continue
         fewer = labels.without(part)
-        found = linear_probabilities(features, fewer, labels.nodes[part], equal_classes=True)
-        linear[part] = 1.0 / n_classes if found is None else found
+        shares = linear_probabilities(features, fewer, labels.nodes[part], equal_classes=True)
+        linear[part] = 1.0 / n_classes if shares is None else shares
     answers, rows = answers[counts], np.arange(int(counts.sum()))
-    near = np.log(held_out[counts] / total[counts, None] + DOUBT)
-    far = np.log(np.maximum(linear[chosen[counts]], TINY))
-    powers = np.array(POWERS)
-    logs = np.zeros((len(WHOLE), len(powers)))
-    for i, whole in enumerate(WHOLE):
+    near = np.log(held_out[counts] / total[counts, None] + ADDED_PROBABILITY)
+    far = np.log(np.maximum(linear[chosen[counts]], MIN_PROBABILITY))
+    powers = np.array(LINEAR_POWERS)
+    logs = np.zeros((len(WHOLE_POWERS), len(powers)))
+    for i, whole in enumerate(WHOLE_POWERS):
         for j, power in enumerate(powers):
             values = whole * (near + power * far)
             values = np.exp(values - values.max(axis=1, keepdims=True))
             share = values[rows, answers] / values.sum(axis=1)
-            logs[i, j] = np.log((1 - SURPRISE) * share + SURPRISE / n_classes).sum()
-    posterior = np.exp(logs - logs.max()).sum(axis=0) * np.exp(-powers / USUAL)
+            logs[i, j] = np.log(
+                (1 - SURPRISE_PROBABILITY) * share + SURPRISE_PROBABILITY / n_classes
+            ).sum()
+    posterior = np.exp(logs - logs.max()).sum(axis=0) * np.exp(-powers / USUAL_POWER)
     return float(posterior @ powers / posterior.sum())
 
 
 def averaged(graph: Graph, labels: Labels, values: Floats, nodes: Ints | None = None) -> Floats:
-    """Rows of `values` as shares, averaged over `STEPS` steps of the walk between the labels.
+    """Rows of `values` as shares, averaged over `WALK_STEPS` steps of the walk between the labels.
 
     Parameters
     ----------
     nodes : (s,) whose rows are returned; all by default
     """
     values = values / values.sum(axis=1, keepdims=True)
-    if nodes is None and graph.n_nodes > MANY:
+    if nodes is None and graph.n_nodes > LARGE_MIN_NODES:
         from poise.models.rows import walk
 
-        return walk(laplacian(graph), values, labels.nodes, labels.one_hot, STEPS)
+        return walk(laplacian(graph), values, labels.nodes, labels.one_hot, WALK_STEPS)
     # What each step must reach, from the last one back: a few nodes have few neighbours.
     reached = [np.arange(graph.n_nodes) if nodes is None else nodes]
-    while nodes is not None and len(reached) < STEPS:
+    while nodes is not None and len(reached) < WALK_STEPS:
         reached.append(np.unique(graph.weights[reached[-1]].indices))
-    for step in range(STEPS):
+    for step in range(WALK_STEPS):
         values[labels.nodes] = labels.one_hot
-        rows = reached[0] if nodes is None else reached[STEPS - 1 - step]
+        rows = reached[0] if nodes is None else reached[WALK_STEPS - 1 - step]
         degrees = graph.degrees[rows]
         alone = degrees == 0
         sums = (graph.weights if nodes is None else graph.weights[rows]) @ values
@@ -206,24 +210,24 @@ def linear_probabilities(
     # The weights are combinations of the labelled rows: fewer unknowns than features.
     basis = np.linalg.qr(own.T)[0] if own.shape[1] > len(own) else np.eye(own.shape[1])
     with warnings.catch_warnings():
-        # Many classes with a label each are no regression; a few steps more or less do not matter.
+        # Many classes with one label each make it warn; a few steps more or less do not matter.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The number of unique classes")
         weight = "balanced" if equal_classes else None
-        model = LogisticRegression(C=STRENGTH, max_iter=200, class_weight=weight)
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200, class_weight=weight)
         model.fit(own @ basis, labels.codes)
     weights = basis @ model.coef_.T * scale
     intercept = model.intercept_ - centre @ weights
     wanted = features if nodes is None else features[nodes]
-    found = np.zeros((wanted.shape[0], len(labels.classes)))
-    for start in range(0, len(found), ROWS):
-        rows = slice(start, start + ROWS)
+    probabilities = np.zeros((wanted.shape[0], len(labels.classes)))
+    for start in range(0, len(probabilities), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
         logits = np.asarray(wanted[rows] @ weights + intercept, dtype=np.float64)
         if logits.shape[1] == 1:  # two classes share one row of weights
             logits = np.hstack([np.zeros_like(logits), logits])
         logits = np.exp(logits - logits.max(axis=1, keepdims=True))
-        found[rows, model.classes_] = logits / logits.sum(axis=1, keepdims=True)
-    return found
+        probabilities[rows, model.classes_] = logits / logits.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def _moments(features: Any) -> tuple[Floats, float]:
@@ -231,16 +235,16 @@ def _moments(features: Any) -> tuple[Floats, float]:
     n = features.shape[0]
     if is_sparse(features):
         return np.zeros(features.shape[1]), float(features.multiply(features).sum()) / n
-    rows = spread_evenly(n, SAMPLE)
+    rows = spread_evenly(n, SAMPLE_POINTS)
     part = np.asarray(features[rows], dtype=np.float64)
     centre = part.mean(axis=0)
     return centre, float(np.mean(np.sum((part - centre) ** 2, axis=1)))
 
 
 def held_out_combined(
-    graph: Graph, labels: Labels, model: Model, power: float, most: int = MOST
+    graph: Graph, labels: Labels, model: Model, power: float, most: int = MOST_HELD_OUT
 ) -> Floats:
-    """(m, C) what `combine` says of each label when a part of them, itself included, is left out.
+    """(m, C) scores of each label by `combine` without a part of the labels that contains it.
 
     Parameters
     ----------
@@ -248,21 +252,21 @@ def held_out_combined(
     power : see `linear_power`
     most : columns that are solved for at most, if three parts are few enough
     """
-    folds = min(max(most // len(labels.classes), 3), FOLDS)
+    folds = min(max(most // len(labels.classes), 3), N_FOLDS)
     parts = dealt(len(labels), folds)
     fewer = [labels.without(part) for part in parts]
-    loose = Model(model.tau, model.shift, model.relative, RTOL)
+    loose = replace(model, rtol=RTOL)
     problems = [
         loose.problem(tuple(tuple(nodes.tolist()) for nodes in some.by_class)) for some in fewer
     ]
-    found = np.zeros((len(labels), len(labels.classes)))
+    scores = np.zeros((len(labels), len(labels.classes)))
     for part, some, columns in zip(parts, fewer, solve_problems(graph, problems), strict=True):
         if not len(some):
-            continue  # the only label was held out: nothing is said
+            continue  # the only label was held out: its scores are 0
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         alone = ScoreResult(columns.values, labels.classes, known, shares)
         nodes = labels.nodes[part]
         values = _multiplied(graph, some, balanced(alone).probabilities, power, nodes)
-        # Where no label of the component is left, nothing is said.
-        found[part] = values * known[nodes, None]
-    return found
+        # Where no label of the component is left, scores are 0.
+        scores[part] = values * known[nodes, None]
+    return scores

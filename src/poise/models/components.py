@@ -1,4 +1,4 @@
-"""Which parts of a graph the labels speak about, and the prepared Laplacian of a graph."""
+"""Which components of a graph hold labels, and the prepared Laplacian of a graph."""
 
 from weakref import WeakKeyDictionary
 

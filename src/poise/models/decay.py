@@ -42,8 +42,8 @@ def decay_bound(graph: Graph, constrained: Ints, gamma: Floats, tau: float) -> F
     W = graph.weights
     D = gamma * (W @ gamma)
     cost = np.log1p(tau / np.maximum(D, np.finfo(np.float64).tiny))
-    # Entering a node costs what its decay is, wherever one comes from. Nothing costs nothing: a
-    # sparse matrix would lose such an edge.
+    # Entering a node costs its decay, from every neighbour. No cost is 0: a sparse matrix would
+    # lose the edge.
     steps = sparse.csr_array(
         (np.maximum(cost[W.indices], 1e-300), W.indices, W.indptr), shape=W.shape
     )

@@ -17,8 +17,8 @@ from poise.models.harmonic import Columns, Problem
 
 def plain(problem: Problem) -> bool:
     """Whether a problem is plain Laplace learning with some label."""
-    no_weights = problem.shift is None and problem.tau == 0 and not problem.heights
-    return no_weights and len(problem.constrained) > 0
+    harmonic = not problem.reweighted and problem.tau == 0 and not problem.heights
+    return harmonic and len(problem.constrained) > 0
 
 
 def growth(before: Problem, after: Problem) -> Problem | None:
@@ -28,23 +28,23 @@ def growth(before: Problem, after: Problem) -> Problem | None:
     """
     if not (plain(before) and plain(after)):
         return None
-    class_of = {node: j for j, source in enumerate(after.sources) for node in source}
-    homes = [{class_of.get(node) for node in source} for source in before.sources]
+    class_of = {node: j for j, group in enumerate(after.groups) for node in group}
+    homes = [{class_of.get(node) for node in group} for group in before.groups]
     if any(len(home) > 1 or None in home for home in homes):
         return None
     new = sorted(class_of.keys() - set(before.constrained))
-    return Problem((before.constrained, *((node,) for node in new)), shift=None)
+    return Problem((before.constrained, *((node,) for node in new)), reweighted=False)
 
 
 def grown(before: Problem, columns: Columns, after: Problem, added: Columns) -> Columns:
     """The solution of `after`, from that of `before` and that of their `growth`."""
-    old = {source[0]: columns.values[:, j] for j, source in enumerate(before.sources) if source}
+    old = {group[0]: columns.values[:, j] for j, group in enumerate(before.groups) if group}
     known = set(before.constrained)
     new = sorted(set(after.constrained) - known)
-    values = np.zeros((len(columns.values), len(after.sources)), order="F")
-    for j, source in enumerate(after.sources):
-        u: Floats = next((old[node] for node in source if node in old), np.zeros(len(values)))
+    values = np.zeros((len(columns.values), len(after.groups)), order="F")
+    for j, group in enumerate(after.groups):
+        u: Floats = next((old[node] for node in group if node in old), np.zeros(len(values)))
         values[:, j] = u
-        for place, node in enumerate(new, start=1):
-            values[:, j] += added.values[:, place] * (float(node in source) - u[node])
+        for column, node in enumerate(new, start=1):
+            values[:, j] += added.values[:, column] * (float(node in group) - u[node])
     return Columns(np.clip(values, 0.0, 1.0, out=values), added.weights)

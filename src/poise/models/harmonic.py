@@ -1,4 +1,4 @@
-"""Columns: how far the value 1 spreads from some constrained nodes when the others hold 0.
+"""Columns: how the value 1 spreads from some constrained nodes while the others are held at 0.
 
 Every Laplace-type model here is a sum of such columns, one per class. They depend on *which*
 nodes are constrained, never on their classes, so that the columns of an unanswered node can be
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from poise.arrays import Floats, Ints
+from poise.arrays import Bools, Floats, Ints
 from poise.errors import ConvergenceError, InputError
 from poise.graph import Graph
 from poise.linalg import solve
@@ -26,26 +26,28 @@ class Problem:
 
     Attributes
     ----------
-    sources : one tuple of nodes per column: where it is not 0. Together, the constrained nodes.
+    groups : one tuple of nodes per column: where it is not 0. Together, the constrained nodes.
     tau : decay of the solution
-    shift : smallest Poisson weight; None for weights that are all 1, which is Laplace learning
-    heights : the values there, from 0 to 1, in the shape of `sources`; empty if all are 1
+    shift : smallest Poisson weight
+    heights : the values there, from 0 to 1, in the shape of `groups`; empty if all are 1
     relative : whether `tau` and `shift` are in units of the graph: `tau` of the median of
         ``gamma_i (W gamma)_i``, which it competes with, and `shift` of the mean weight. Then
         the columns do not depend on the scale of the graph's weights.
     rtol : relative residual that the columns' use needs; None for that of `solve`
+    reweighted : whether edges carry Poisson weights; False is plain Laplace learning
     """
 
-    sources: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
     tau: float = 0.0
-    shift: float | None = SHIFT
+    shift: float = SHIFT
     heights: tuple[tuple[float, ...], ...] = ()
     relative: bool = False
     rtol: float | None = None
+    reweighted: bool = True
 
     @property
     def constrained(self) -> tuple[int, ...]:
-        return tuple(sorted({node for source in self.sources for node in source}))
+        return tuple(sorted({node for group in self.groups for node in group}))
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,20 @@ class Model:
     """A model of the PWLL-tau family, whatever the labels; the fields are those of `Problem`."""
 
     tau: float = 0.0
-    shift: float | None = SHIFT
+    shift: float = SHIFT
     relative: bool = False
     rtol: float | None = None
+    reweighted: bool = True
 
     def problem(
         self,
-        sources: tuple[tuple[int, ...], ...],
+        groups: tuple[tuple[int, ...], ...],
         heights: tuple[tuple[float, ...], ...] = (),
     ) -> Problem:
-        """The columns that spread from some nodes in this model."""
-        return Problem(sources, self.tau, self.shift, heights, self.relative, self.rtol)
+        """The problem of this model whose columns spread from these nodes."""
+        return Problem(
+            groups, self.tau, self.shift, heights, self.relative, self.rtol, self.reweighted
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,37 +98,36 @@ def solve_problems(
 
     Problems that constrain the same nodes share the solution of the Poisson equation, also with
     those `solved` before to the same `rtol`, so that another tau or shift or a changed answer costs
-    none. `rtol` is the relative residual, as in `solve`, of problems that name none of their own;
+    none. `rtol` is the relative residual, as in `solve`, of problems without their own;
     there is a pass for each.
     """
     needed = [rtol if p.rtol is None else p.rtol for p in problems]
     if len(set(needed)) > 1:
         columns: dict[int, Columns] = {}
         for accuracy in set(needed):
-            places = [i for i, own in enumerate(needed) if own == accuracy]
-            same = solve_problems(graph, [problems[i] for i in places], solved, rtol=rtol)
-            columns |= dict(zip(places, same, strict=True))
+            positions = [i for i, own in enumerate(needed) if own == accuracy]
+            same = solve_problems(graph, [problems[i] for i in positions], solved, rtol=rtol)
+            columns |= dict(zip(positions, same, strict=True))
         return [columns[i] for i in range(len(problems))]
     for problem in problems:
-        if problem.shift is not None:
-            check_shift(problem.shift)
+        check_shift(problem.shift)
     if needed:
         rtol = needed[0]
-    # Only what was solved as accurately: else questions would depend on what was read before.
+    # Only solutions of the same accuracy: otherwise questions would depend on earlier readings.
     known = {
         p.constrained: c.potential
         for p, c in (solved or {}).items()
         if p.rtol == rtol and c.potential is not None
     }
-    missing = {p.constrained for p in problems if p.shift is not None} - known.keys()
+    missing = {p.constrained for p in problems if p.reweighted} - known.keys()
     if missing:
         ordered = sorted(missing)
-        found = potentials(graph, [np.array(c, dtype=np.int64) for c in ordered], rtol=rtol)
-        known |= dict(zip(ordered, found.T, strict=True))
+        solutions = potentials(graph, [np.array(c, dtype=np.int64) for c in ordered], rtol=rtol)
+        known |= dict(zip(ordered, solutions.T, strict=True))
     sets = list(dict.fromkeys(_weighting(p) for p in problems))
     gamma = np.ones((graph.n_nodes, len(sets)), order="F")
-    for t, (constrained, shift, relative) in enumerate(sets):
-        if shift is not None:
+    for t, (constrained, reweighted, shift, relative) in enumerate(sets):
+        if reweighted:
             g = known[constrained][:, None]
             gamma[:, t] = shifted(graph, g, shift=shift, relative=relative)[:, 0]
     set_of = [sets.index(_weighting(p)) for p in problems]
@@ -134,7 +138,7 @@ def solve_problems(
             p.tau * decay_unit(graph, gamma[:, t], p.constrained) if p.relative else p.tau
             for p, t in zip(problems, set_of, strict=True)
         ],
-        [[np.array(s, dtype=np.int64) for s in p.sources] for p in problems],
+        [[np.array(s, dtype=np.int64) for s in p.groups] for p in problems],
         [p.heights for p in problems],
         rtol=rtol,
     )
@@ -144,13 +148,13 @@ def solve_problems(
     ]
 
 
-def _weighting(problem: Problem) -> tuple[tuple[int, ...], float | None, bool]:
+def _weighting(problem: Problem) -> tuple[tuple[int, ...], bool, float, bool]:
     """What the Poisson weights of a problem depend on."""
-    return problem.constrained, problem.shift, problem.relative
+    return problem.constrained, problem.reweighted, problem.shift, problem.relative
 
 
 def decay_unit(graph: Graph, gamma: Floats, constrained: Sequence[int]) -> float:
-    """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached: what tau competes with.
+    """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached, the unit of tau.
 
     In ``(L_gamma + tau I) u`` it is the reweighted degree of a node, so that a tau of 0.01 such
     units stops one in a hundred steps of a walk at the median node.
@@ -164,14 +168,14 @@ def spread(
     graph: Graph,
     gamma: Floats,
     tau: npt.ArrayLike,
-    sources: Sequence[Sequence[Ints]],
+    groups: Sequence[Sequence[Ints]],
     heights: Sequence[Sequence[Sequence[float]]] | None = None,
     *,
     rtol: float | None = None,
 ) -> list[Floats]:
     """Columns of the weighted Laplace problem with decay, for T problems at once.
 
-    With G = diag(gamma), U the free nodes of a problem and Y the indicator of a source,
+    With G = diag(gamma), U the free nodes of a problem and Y the indicator of a group,
 
         (L_gamma + tau I)_UU u_U = (G W G)_US Y          (paper, eq. rw-lap-learning-tau)
 
@@ -184,75 +188,87 @@ def spread(
     ----------
     gamma : (n, T) positive weights; one problem's are constant 1 for plain Laplace learning
     tau : (T,) decay parameters
-    sources : per problem, the node sets of its columns; together the constrained nodes
+    groups : per problem, the node sets of its columns; together the constrained nodes
     heights : per problem, the values of its columns there, from 0 to 1; empty if all are 1
     rtol : relative residual of the columns; that of `solve` by default
 
     Returns
     -------
-    T arrays (n, J_t), values in [0, 1]: 1 or the height on a column's own source, 0 on the other
+    T arrays (n, J_t), values in [0, 1]: 1 or the height on a column's own group, 0 on the other
     constrained nodes and on components that hold none.
     """
     n, n_problems = gamma.shape
     tau = check_decay(tau)
-    at = [
-        [np.ones(len(source)) for source in columns]
-        if heights is None or not heights[t]
-        else [np.asarray(height, dtype=np.float64) for height in heights[t]]
-        for t, columns in enumerate(sources)
-    ]
+    decays = np.broadcast_to(tau, n_problems)
+    own: Sequence[Sequence[Sequence[float]]] = [()] * n_problems if heights is None else heights
+    at = [_values_at(columns, own[t]) for t, columns in enumerate(groups)]
     # Without decay the columns of a problem sum to 1: one of them need not be solved for.
     implied = [
-        _implied(columns) if decay == 0 and (heights is None or not heights[t]) else []
-        for t, (columns, decay) in enumerate(
-            zip(sources, np.broadcast_to(tau, n_problems), strict=True)
-        )
+        [] if decays[t] or len(own[t]) else _implied(columns) for t, columns in enumerate(groups)
     ]
-    wanted = [(t, j) for t, columns in enumerate(sources) for j in range(len(columns))]
+    wanted = [(t, j) for t, columns in enumerate(groups) for j in range(len(columns))]
     prepared = laplacian(graph)
     # Columns are contiguous (order "F") throughout: that is how the solver wants them.
     free = np.empty((n, n_problems), dtype=bool, order="F")
     known = np.empty((n, n_problems), dtype=bool, order="F")
     rhs = np.zeros((n, len(wanted)), order="F")
-    W = graph.weights
-    for t, columns in enumerate(sources):
+    for t, columns in enumerate(groups):
         constrained = np.concatenate([*columns, np.empty(0, dtype=np.int64)])
         known[:, t] = reached(graph, constrained)
         free[:, t] = known[:, t]
         free[constrained, t] = False
     for column, (t, j) in enumerate(wanted):
-        if j in implied[t][:1]:
-            continue  # a right-hand side of zero takes no step
-        for node, value in zip(sources[t][j], at[t][j], strict=True):
-            row = slice(W.indptr[node], W.indptr[node + 1])
-            rhs[W.indices[row], column] += W.data[row] * (gamma[node, t] * value)
-    result = [np.empty((n, 0)) for _ in sources]
+        if j not in implied[t][:1]:  # a right-hand side of zero takes no step
+            _add_neighbours(graph, rhs[:, column], groups[t][j], gamma[:, t], at[t][j])
+    result = [np.empty((n, 0)) for _ in groups]
     if wanted:
         operator = np.array([t for t, _ in wanted])
-        with np.errstate(all="ignore"):  # what is not finite is refused in words
+        with np.errstate(all="ignore"):  # refused below, with a message
             q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
         q[~free] = 0.0
         if not np.isfinite(q).all():
             raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
         solution = solve(prepared, rhs, diagonals=q, free=free, operator=operator, rtol=rtol)
-        found = solution.require().value.T
+        rows = solution.require().value.T
         first = 0
-        for t, columns in enumerate(sources):
-            block = found[first : first + len(columns)]  # (J_t, n), in place: new memory is slow
+        for t, columns in enumerate(groups):
+            block = rows[first : first + len(columns)]  # (J_t, n), in place: new memory is slow
             block /= gamma[:, t]
             # The exact solution lies in [0, 1]: moving an approximate one there brings it closer.
             result[t] = np.clip(block, 0.0, 1.0, out=block).T
             first += len(columns)
-    for t, (values, columns) in enumerate(zip(result, sources, strict=True)):
-        for j, source in enumerate(columns):
-            values[source, j] = at[t][j]
-        if implied[t]:
-            left, *others = implied[t]
-            rest = known[:, t].astype(np.float64)
-            for j in others:
-                rest -= values[:, j]
-            values[:, left] = np.maximum(rest, 0.0)
+    for t, values in enumerate(result):
+        _complete(values, groups[t], at[t], implied[t], known[:, t])
     return result
+
+
+def _values_at(columns: Sequence[Ints], heights: Sequence[Sequence[float]]) -> list[Floats]:
+    """Values of a problem's columns at their own groups: the heights, 1 by default."""
+    if not len(heights):
+        return [np.ones(len(group)) for group in columns]
+    return [np.asarray(height, dtype=np.float64) for height in heights]
+
+
+def _add_neighbours(graph: Graph, rhs: Floats, group: Ints, gamma: Floats, at: Floats) -> None:
+    """Add ``W_US (gamma_S Y)`` of one column to its right-hand side."""
+    W = graph.weights
+    for node, value in zip(group, at, strict=True):
+        row = slice(W.indptr[node], W.indptr[node + 1])
+        rhs[W.indices[row]] += W.data[row] * (gamma[node] * value)
+
+
+def _complete(
+    values: Floats, columns: Sequence[Ints], at: list[Floats], implied: list[int], known: Bools
+) -> None:
+    """Set columns to their values at their own groups, and compute the implied one."""
+    for j, group in enumerate(columns):
+        values[group, j] = at[j]
+    if implied:
+        left, *others = implied
+        rest = known.astype(np.float64)
+        for j in others:
+            rest -= values[:, j]
+        values[:, left] = np.maximum(rest, 0.0)
 
 
 def _implied(columns: Sequence[Ints]) -> list[int]:
@@ -260,7 +276,7 @@ def _implied(columns: Sequence[Ints]) -> list[int]:
 
     The order of the nodes, not of the columns, so that renaming classes changes no bit.
     """
-    present = [j for j, source in enumerate(columns) if len(source)]
+    present = [j for j, group in enumerate(columns) if len(group)]
     return sorted(present, key=lambda j: int(columns[j].min()))
 
 

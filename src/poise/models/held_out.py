@@ -1,4 +1,4 @@
-"""What a model says about each label when that label is taken away."""
+"""Scores of each label by a model that has not seen it."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,12 @@ from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.models.harmonic import spread
 from poise.models.labels import Labels
-from poise.models.poisson_weights import SHIFT, check_shift, poisson_weights
+from poise.models.poisson_weights import SHIFT, poisson_weights
 
 #: Relative residual of the columns: held-out scores are compared, not published.
 RTOL = 1e-5
-#: Labels that are held out at most: one column each, and more say little new.
-MOST = 200
+#: Most labels that are held out: each costs a column, and more add little.
+MOST_HELD_OUT = 200
 
 
 def held_out_scores(
@@ -22,7 +22,8 @@ def held_out_scores(
     held_out: Ints | None = None,
     *,
     tau: float = 0.0,
-    shift: float | None = SHIFT,
+    shift: float = SHIFT,
+    reweighted: bool = True,
     rtol: float = RTOL,
 ) -> Floats:
     """Leave-one-out scores of PWLL or Laplace learning, in closed form and one solve.
@@ -38,8 +39,9 @@ def held_out_scores(
 
     Parameters
     ----------
-    held_out : (s,) positions in ``labels.nodes``; by default all, or `MOST` spread evenly
-    tau, shift : as for `pwll`; shift None is Laplace learning
+    held_out : (s,) positions in ``labels.nodes``; by default all, or `MOST_HELD_OUT` spread evenly
+    tau, shift : as for `pwll`
+    reweighted : False for Laplace learning
     rtol : relative residual of the columns
 
     Returns
@@ -51,23 +53,22 @@ def held_out_scores(
     X. Zhu, J. Lafferty, Z. Ghahramani, Combining active learning and semi-supervised learning using
     Gaussian fields and harmonic functions, ICML workshop 2003: the columns of harmonic functions.
     """
-    chosen = spread_evenly(len(labels), MOST) if held_out is None else np.asarray(held_out)
+    chosen = spread_evenly(len(labels), MOST_HELD_OUT) if held_out is None else np.asarray(held_out)
     n_classes = len(labels.classes)
     if len(chosen) == 0:
         return np.zeros((0, n_classes))
     nodes = labels.nodes[chosen]
-    if shift is None:
-        gamma = np.ones((graph.n_nodes, 1))
-    else:
-        check_shift(shift)
+    if reweighted:
         gamma = poisson_weights(graph, [labels.nodes], shift=shift, rtol=rtol)
+    else:
+        gamma = np.ones((graph.n_nodes, 1))
     # One column for each label held out, one for the other labels of each class.
     others = np.ones(len(labels), dtype=bool)
     others[chosen] = False
     rest = [labels.nodes[others & (labels.codes == c)] for c in range(n_classes)]
     used = [c for c in range(n_classes) if len(rest[c])]
-    sources = [np.array([node]) for node in nodes] + [rest[c] for c in used]
-    (columns,) = spread(graph, gamma, [tau], [sources], rtol=rtol)
+    groups = [np.array([node]) for node in nodes] + [rest[c] for c in used]
+    (columns,) = spread(graph, gamma, [tau], [groups], rtol=rtol)
     near = graph.weights[nodes].multiply(gamma[:, 0]).tocsr()
     B = np.asarray(near @ columns)
     own = np.arange(len(nodes))
@@ -94,14 +95,14 @@ def held_out_by_refits(
     Parameters
     ----------
     model : labels -> (n, C) scores of all nodes
-    held_out : (s,) positions in ``labels.nodes``; by default all, or `MOST` spread evenly
+    held_out : (s,) positions in ``labels.nodes``; by default all, or `MOST_HELD_OUT` spread evenly
     folds : number of refits; as many as labels held out for leave-one-out
 
     Returns
     -------
     (s, C) scores of the labels held out, each by a model that did not see it
     """
-    chosen = spread_evenly(len(labels), MOST) if held_out is None else np.asarray(held_out)
+    chosen = spread_evenly(len(labels), MOST_HELD_OUT) if held_out is None else np.asarray(held_out)
     scores = np.zeros((len(chosen), len(labels.classes)))
     for part in dealt(len(chosen), folds):
         fewer = labels.without(chosen[part])
@@ -116,6 +117,6 @@ def spread_evenly(count: int, most: int) -> Ints:
 
 
 def dealt(count: int, folds: int) -> list[Ints]:
-    """Positions dealt out at random, always alike: neighbours in `nodes` may be alike."""
+    """Positions dealt into folds at random, with a fixed seed: adjacent `nodes` may be alike."""
     order = np.random.default_rng(0).permutation(count)
     return [order[start::folds] for start in range(min(folds, count))]

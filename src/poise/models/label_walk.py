@@ -1,4 +1,4 @@
-"""A small graph whose nodes are the labels: which label a walk from a label meets next.
+"""The labels as a small graph: which label a walk from a label reaches next.
 
 PWLL without decay is a random walk on the reweighted graph. Seen from the labels alone it is a walk
 among them, and models in which labels are doubted need nothing more: m labels, m x m numbers.
@@ -12,13 +12,13 @@ from poise.linalg.breakdown import named_breakdown
 from poise.models.harmonic import spread
 
 #: Columns solved for at a time: they fill the solver's packets and take little memory.
-CHUNK = 64
+CHUNK_COLUMNS = 64
 #: Relative residual of the columns: the walk is compared, not published.
 RTOL = 1e-5
 
 
 def label_walk(graph: Graph, nodes: Ints, gamma: Floats, *, rtol: float | None = RTOL) -> Floats:
-    """Probabilities that a walk from one label meets another one first.
+    """Probabilities that a walk from one label reaches another one first.
 
     With h_k the column that is 1 at label k and 0 at the other labels, a step from label i to its
     neighbours and the walk from there give ``B_ik = sum_j w_ij gamma_j h_k(j)``. Walks that return
@@ -36,12 +36,12 @@ def label_walk(graph: Graph, nodes: Ints, gamma: Floats, *, rtol: float | None =
     m = len(nodes)
     near = graph.weights[nodes].multiply(gamma).tocsr()
     B = np.zeros((m, m))
-    for first in range(0, m, CHUNK):
-        chunk = np.arange(first, min(first + CHUNK, m))
-        sources = [nodes[[k]] for k in chunk]
+    for first in range(0, m, CHUNK_COLUMNS):
+        chunk = np.arange(first, min(first + CHUNK_COLUMNS, m))
+        groups = [nodes[[k]] for k in chunk]
         if len(chunk) < m:
-            sources.append(np.delete(nodes, chunk))
-        (columns,) = spread(graph, gamma[:, None], [0.0], [sources], rtol=rtol)
+            groups.append(np.delete(nodes, chunk))
+        (columns,) = spread(graph, gamma[:, None], [0.0], [groups], rtol=rtol)
         B[:, chunk] = near @ columns[:, : len(chunk)]
     np.fill_diagonal(B, 0.0)
     total = B.sum(axis=1, keepdims=True)
@@ -50,7 +50,7 @@ def label_walk(graph: Graph, nodes: Ints, gamma: Floats, *, rtol: float | None =
 
 @named_breakdown()
 def soft_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
-    """What labels of finite weights become: each a mean of itself and of those it can reach.
+    """Targets of labels of finite weight: each a mean of itself and of the labels it can reach.
 
     Labelled nodes are free and pay ``lambda_i |z_i - y_i|^2`` for leaving their label. With the
     weight ``w_i = lambda_i / c_i`` in units of the conductance c_i between label i and all others
@@ -73,7 +73,7 @@ def soft_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
 
 @named_breakdown()
 def held_out_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
-    """What the other labels say about each label: its `soft_targets` if its weight were 0.
+    """Targets of each label by the others: its `soft_targets` if its weight were 0.
 
     By the formula of Sherman and Morrison, with N the inverse of ``I - (1 - s) P``, one inverse
     serves all labels.
@@ -89,9 +89,9 @@ def held_out_targets(walk: Floats, targets: Floats, weights: Floats) -> Floats:
     back = share * np.einsum("ik,ki->i", walk, N)
     here = z - own[:, None] * targets
     around = walk @ z - back[:, None] * targets
-    found = here + own[:, None] * around / np.maximum(1.0 - back, 1e-12)[:, None]
+    scores = here + own[:, None] * around / np.maximum(1.0 - back, 1e-12)[:, None]
     alone = walk.sum(axis=1, keepdims=True) == 0
-    return np.where(alone, 0.0, np.clip(found, 0.0, 1.0))
+    return np.where(alone, 0.0, np.clip(scores, 0.0, 1.0))
 
 
 def _shares(walk: Floats, weights: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What is known: some nodes and their classes."""
+"""Labels: nodes with known classes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Labels:
     def of(
         cls, answers: Mapping[Any, Any], n_nodes: int, classes: Iterable[Label] = ()
     ) -> "Labels":
-        """From ``{node: class}``; `classes` fixes the order of those known beforehand."""
+        """From ``{node: class}``; `classes` fixes the order of those known in advance."""
         known = [as_label(name) for name in classes]
         named = {as_node(node, n_nodes): as_label(label) for node, label in answers.items()}
         check_classes([*known, *named.values()])  # before True and 1 become one key
@@ -57,16 +57,11 @@ class Labels:
         """The nodes of each class, in the order of the classes; some may have none."""
         return [self.nodes[self.codes == c] for c in range(len(self.classes))]
 
-    @property
-    def most_frequent(self) -> int:
-        """Code of the most frequent class, the first of them if several are."""
-        return int(np.argmax(self.counts)) if self.classes else 0
-
     def __len__(self) -> int:
         return len(self.nodes)
 
     def without(self, positions: Ints) -> "Labels":
-        """The same without some of them; the classes stay."""
+        """The labels without those at some positions; the classes stay."""
         keep = np.ones(len(self), dtype=bool)
         keep[positions] = False
         return Labels(self.nodes[keep], self.codes[keep], self.classes)
@@ -99,7 +94,7 @@ def as_node(value: Any, n_nodes: int) -> int:
     """`value` as a node number, or a `NodeIndexError`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise NodeIndexError(
-            f"a node is named by a whole number from 0 to {n_nodes - 1}, got {shown(value)}"
+            f"a node is a whole number from 0 to {n_nodes - 1}, got {shown(value)}"
         )
     if not 0 <= value < n_nodes:
         raise NodeIndexError(

@@ -16,7 +16,7 @@ def poisson(graph: Graph, labels: Labels, *, rtol: float | None = None) -> Score
 
     ``L u = sum_j (y_j - ybar) delta_j`` with ``sum_i d_i u_i = 0``. On a graph of several
     components the mean is taken over each component's own labels; where those are all of one class
-    the equation says nothing and the scores are that class's indicator.
+    the equation is void and the scores are that class's indicator.
 
     `rtol` is the relative residual of the solve, that of `poise.linalg.solve` by default.
 
@@ -31,10 +31,10 @@ def poisson(graph: Graph, labels: Labels, *, rtol: float | None = None) -> Score
     means = np.zeros((graph.n_components, n_classes))
     np.add.at(means, component, labels.one_hot)
     means /= np.maximum(counts, 1)[:, None]
-    source = np.zeros((n, n_classes))
-    source[labels.nodes] = labels.one_hot - means[component]
-    scores = solve(laplacian(graph), source, singular=True, rtol=rtol).require().value
-    # The kernel's constants are fixed by the degree-weighted mean, per component.
+    rhs = np.zeros((n, n_classes))
+    rhs[labels.nodes] = labels.one_hot - means[component]
+    scores = solve(laplacian(graph), rhs, singular=True, rtol=rtol).require().value
+    # The constants of the nullspace are fixed by the degree-weighted mean, per component.
     volume = np.bincount(graph.components, weights=graph.degrees)
     for c in range(n_classes):
         weighted = np.bincount(graph.components, weights=graph.degrees * scores[:, c])

@@ -1,16 +1,18 @@
 """The reweighting function gamma of Poisson reweighted Laplace learning."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from poise.arrays import Floats, Ints
 from poise.checks import real_number
+from poise.errors import InputError
 from poise.graph import Graph
 from poise.linalg import solve
 from poise.models.components import laplacian
 
-#: What the authors' code adds to keep gamma positive.
+#: Smallest weight in the authors' code, which keeps gamma positive.
 SHIFT = 1e-5
 #: Smallest weight in units of the mean weight that survives rounding.
 ROUNDING = 1e-15
@@ -86,8 +88,10 @@ def shifted(graph: Graph, g: Floats, *, shift: float = SHIFT, relative: bool = F
     return np.asarray(g + (smallest_weight - smallest)[graph.components])
 
 
-def check_shift(shift: float) -> None:
+def check_shift(shift: Any) -> None:
     """Refuse a shift that would let gamma vanish."""
+    if shift is None:
+        raise InputError("shift is None: for plain Laplace learning, give model='laplace'")
     real_number(
         shift,
         "shift",

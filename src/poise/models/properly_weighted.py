@@ -33,7 +33,8 @@ def properly_weighted(
     Weights ``(gamma_i + gamma_j) w_ij`` with ``gamma = 1 + (radius / max(dist, r_zeta))^alpha``,
     ``r_zeta = radius / (zeta - 1)^(1/alpha)`` and dist the Euclidean distance of the features to
     the nearest label. These weights are not a product, so the Laplacian is prepared anew for every
-    set of labels. `rtol` is the relative residual of the solve.
+    set of labels. `rtol` is the relative residual of the solve, that of `poise.linalg.solve` by
+    default.
 
     References
     ----------
@@ -61,8 +62,8 @@ def properly_weighted(
     W = graph.weights.tocoo()
     data = W.data * (gamma[W.row] + gamma[W.col])
     reweighted = Graph.from_weights(sparse.csr_array((data, (W.row, W.col)), shape=W.shape))
-    sources = labels.by_class
-    (scores,) = spread(reweighted, np.ones((graph.n_nodes, 1)), [tau], [sources], rtol=rtol)
+    groups = labels.by_class
+    (scores,) = spread(reweighted, np.ones((graph.n_nodes, 1)), [tau], [groups], rtol=rtol)
     return ScoreResult(
         scores, labels.classes, reached(graph, labels.nodes), labels.counts / len(labels), gamma
     )

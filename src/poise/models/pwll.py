@@ -11,7 +11,14 @@ from poise.models.result import ScoreResult
 
 
 @models.register("pwll")
-def pwll(graph: Graph, labels: Labels, *, tau: float = 0.0, shift: float = SHIFT) -> ScoreResult:
+def pwll(
+    graph: Graph,
+    labels: Labels,
+    *,
+    tau: float = 0.0,
+    shift: float = SHIFT,
+    rtol: float | None = None,
+) -> ScoreResult:
     """PWLL-tau: Laplace learning reweighted by a Poisson equation, decaying away from the labels.
 
     Minimises ``sum_ij gamma_i gamma_j w_ij |u_i - u_j|^2 + tau sum_U |u_i|^2`` with u = e_y on the
@@ -23,6 +30,8 @@ def pwll(graph: Graph, labels: Labels, *, tau: float = 0.0, shift: float = SHIFT
         Decay: large values explore, 0 predicts best.
     shift : float > 0
         Smallest value of gamma, the authors' 1e-5 by default.
+    rtol : float, optional
+        Relative residual of the solves; that of `poise.linalg.solve` by default.
 
     References
     ----------
@@ -31,8 +40,8 @@ def pwll(graph: Graph, labels: Labels, *, tau: float = 0.0, shift: float = SHIFT
     """
     check_labels(labels)
     decay(tau)
-    sources = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
-    (columns,) = solve_problems(graph, [Problem(sources, tau, shift)])
+    groups = tuple(tuple(nodes.tolist()) for nodes in labels.by_class)
+    (columns,) = solve_problems(graph, [Problem(groups, tau, shift, rtol=rtol)])
     return ScoreResult(
         columns.values,
         labels.classes,

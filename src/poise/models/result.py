@@ -11,14 +11,14 @@ from poise.models.labels import Label
 
 @dataclass(frozen=True, eq=False)
 class ScoreResult:
-    """What a model says about every node.
+    """Scores of a model for every node, and what follows from them.
 
     Attributes
     ----------
     scores : (n, C) array `u`; column c belongs to ``classes[c]``
     classes : the C classes
-    reached : (n,) mask of the nodes in components that hold a label; elsewhere nothing is known
-        and the prediction is the most frequent class
+    reached : (n,) mask of the nodes in components that hold a label; elsewhere the
+        prediction is the most frequent class
     fallback : (C,) shares of the classes among the labels, the probabilities where not reached
     weights : (n,) reweighting `gamma` used, or None
     """

@@ -59,13 +59,13 @@ def _step(indptr, indices, data, degrees, P, Q):  # type: ignore[no-untyped-def]
 def geometric_mean(values, linear, factors, doubt, power):  # type: ignore[no-untyped-def]
     """``((values + doubt) (linear factors)^power)^(1 / (1 + power))``, each row summing to 1."""
     n, n_columns = values.shape
-    found = np.empty((n, n_columns))
+    means = np.empty((n, n_columns))
     for i in prange(n):
         total = 0.0
         for c in range(n_columns):
             far = (linear[i, c] * factors[c]) ** power
-            found[i, c] = ((values[i, c] + doubt[c]) * far) ** (1.0 / (1.0 + power))
-            total += found[i, c]
+            means[i, c] = ((values[i, c] + doubt[c]) * far) ** (1.0 / (1.0 + power))
+            total += means[i, c]
         for c in range(n_columns):
-            found[i, c] /= total
-    return found
+            means[i, c] /= total
+    return means

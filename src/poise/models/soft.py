@@ -25,6 +25,7 @@ def soft_pwll(
     weights: npt.ArrayLike | None = None,
     shift: float = SHIFT,
     relative: bool = False,
+    rtol: float | None = None,
 ) -> ScoreResult:
     """PWLL with a penalty for leaving a label instead of a constraint: for doubtful answers.
 
@@ -47,6 +48,8 @@ def soft_pwll(
     shift, relative
         As for the Poisson weights; with `relative` nothing depends on the scale of the graph's
         weights.
+    rtol : float, optional
+        Relative residual of the weights and the scores; that of `poise.linalg.solve` by default.
 
     Notes
     -----
@@ -58,7 +61,7 @@ def soft_pwll(
     consistency, NIPS 2003: labels as penalties.
     """
     check_labels(labels)
-    gamma = poisson_weights(graph, [labels.nodes], shift=shift, relative=relative)
+    gamma = poisson_weights(graph, [labels.nodes], shift=shift, relative=relative, rtol=rtol)
     walk = label_walk(graph, labels.nodes, gamma[:, 0])
     if weights is None:
         trusted, _ = doubt(walk, labels, noise)
@@ -66,7 +69,7 @@ def soft_pwll(
         trusted = _checked(weights, len(labels))
     targets = np.clip(soft_targets(walk, labels.one_hot, trusted), 0.0, 1.0)
     columns = [labels.nodes] * len(labels.classes)
-    (scores,) = spread(graph, gamma, [0.0], [columns], [targets.T.tolist()])
+    (scores,) = spread(graph, gamma, [0.0], [columns], [targets.T.tolist()], rtol=rtol)
     return ScoreResult(
         scores,
         labels.classes,

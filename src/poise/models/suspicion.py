@@ -16,20 +16,20 @@ from poise.models.registry import check_labels
 
 #: Share of wrong labels that is expected where nothing else is known.
 NOISE = 0.1
-#: Shares that are averaged over where even that is not known, all as likely beforehand.
-SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+#: Shares that are averaged over if it is unknown; all have the same prior probability.
+NOISE_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 #: Powers of the evidence among which the fit may choose: as it is, and sharper.
-POWERS = (1.0, 3.0)
+EVIDENCE_POWERS = (1.0, 3.0)
 #: Smallest score of a class.
-FLOOR = 1e-6
+MIN_SCORE = 1e-6
 #: Steps of the fit of the mixture. It is done in far fewer; a step costs microseconds.
-STEPS = 200
+MAX_FIT_STEPS = 200
 #: Weight, while evidence is gathered, of a label whose odds of being right are even.
-EVEN = 5.0
+EVEN_ODDS_WEIGHT = 5.0
 #: Power of the odds that is the weight of a label in the end.
-DECIDED = 2.0
+ODDS_POWER = 2.0
 #: Largest weight, and how often evidence and trust are computed from each other.
-LARGEST, PASSES = 1e3, 3
+MAX_WEIGHT, N_PASSES = 1e3, 3
 
 
 def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -> Floats:
@@ -47,7 +47,7 @@ def label_trust(evidence: Sequence[Floats], codes: Ints, noise: float = NOISE) -
 
     Parameters
     ----------
-    evidence : one or more (m, C) arrays of held-out scores, not negative; rows of zeros say nothing
+    evidence : one or more (m, C) arrays of held-out scores >= 0; rows of zeros do not count
     codes : (m,) classes of the labels
     noise : share of wrong labels expected, between 0 and 1
 
@@ -71,12 +71,12 @@ def _fit(evidence: Sequence[Floats], codes: Ints, noise: float) -> tuple[Floats,
     if n_classes < 2 or m == 0:
         return np.ones(m), 0.0
     own = np.arange(m), codes
-    parts = [_sharpened(scores, power)[own] for scores in evidence for power in POWERS]
+    parts = [_sharpened(scores, power)[own] for scores in evidence for power in EVIDENCE_POWERS]
     likelihood = np.array([*parts, np.full(m, 1 / n_classes), _alone(codes, n_classes)])
     other = noise / (n_classes - 1)
     noisy = (1 - noise) * likelihood + other * (1 - likelihood)
     b = np.full(len(noisy), 1 / len(noisy))
-    for _ in range(STEPS):
+    for _ in range(MAX_FIT_STEPS):
         b = (b[:, None] * noisy / (b @ noisy)).mean(axis=1)
     q = np.clip(b @ likelihood, 0.0, 1.0)
     right = (1 - noise) * q
@@ -90,11 +90,11 @@ def doubt(
     """Weights for `soft_targets` from how far labels can be trusted, and that trust.
 
     The evidence against a label comes from labels that may be wrong themselves. So trust and
-    evidence are computed in turn, three times, with cautious weights: `EVEN` times the odds of
-    being right, which at first are those that `noise` gives. The evidence is balanced, because
-    which class the walk meets most often depends on where its labels happen to lie. In the end the
-    weight of a label is the square of its odds: with even odds it counts as much as all others,
-    and a label that is probably wrong hardly at all.
+    evidence are computed in turn, three times, with cautious weights: `EVEN_ODDS_WEIGHT` times the
+    odds of being right, which at first are those that `noise` gives. The evidence is balanced,
+    because which class the walk meets most often depends on where its labels happen to lie. In the
+    end the weight of a label is the square of its odds: with even odds it counts as much as all
+    others, and a label that is probably wrong hardly at all.
 
     Parameters
     ----------
@@ -114,11 +114,11 @@ def _in_turn(
 ) -> tuple[Floats, Floats, float]:
     """`doubt`, and the logarithm of the likelihood of the labels."""
     trust, likelihood = np.full(len(labels), 1 - noise), 0.0
-    for _ in range(PASSES):
-        held_out = held_out_targets(walk, labels.one_hot, _weights(EVEN * _odds(trust)))
+    for _ in range(N_PASSES):
+        held_out = held_out_targets(walk, labels.one_hot, _weights(EVEN_ODDS_WEIGHT * _odds(trust)))
         balanced = held_out * balance_factors(held_out)
         trust, likelihood = _fit([balanced, *others], labels.codes, noise)
-    return _weights(_odds(trust) ** DECIDED), trust, likelihood
+    return _weights(_odds(trust) ** ODDS_POWER), trust, likelihood
 
 
 def _odds(trust: Floats) -> Floats:
@@ -126,16 +126,16 @@ def _odds(trust: Floats) -> Floats:
 
 
 def _weights(values: Floats) -> Floats:
-    return np.clip(values, 1 / LARGEST, LARGEST)
+    return np.clip(values, 1 / MAX_WEIGHT, MAX_WEIGHT)
 
 
 def averaged_trust(
     walk: Floats,
     labels: Labels,
     others: Sequence[Floats] = (),
-    shares: Sequence[float] = SHARES,
+    shares: Sequence[float] = NOISE_SHARES,
 ) -> Floats:
-    """Probability that each label is right, when nobody knows how many are wrong.
+    """Probability that each label is right, when the share of wrong labels is unknown.
 
     The mean of the trust of `doubt` over `shares` of wrong labels, each weighted by how likely it
     makes the labels that were given. Where labels agree with each other, small shares win and
@@ -145,10 +145,10 @@ def averaged_trust(
     -------
     (m,) probabilities
     """
-    found = [_in_turn(walk, labels, check_noise(share), others)[1:] for share in shares]
-    logs = np.array([likelihood for _, likelihood in found])
+    fits = [_in_turn(walk, labels, check_noise(share), others)[1:] for share in shares]
+    logs = np.array([likelihood for _, likelihood in fits])
     weights = np.exp(logs - logs.max())
-    trusts = np.array([trust for trust, _ in found])
+    trusts = np.array([trust for trust, _ in fits])
     return np.asarray(weights @ trusts / weights.sum())
 
 
@@ -189,7 +189,7 @@ def check_noise(noise: float) -> float:
 
 def _sharpened(scores: Floats, power: float) -> Floats:
     """Rows of scores as probabilities, to a power; rows of zeros become uniform."""
-    raised = np.maximum(scores, FLOOR) ** power
+    raised = np.maximum(scores, MIN_SCORE) ** power
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 

@@ -22,7 +22,7 @@ def read_targets(y: Any, n_nodes: int) -> tuple[Labels, npt.NDArray[Any]]:
 
 
 def read_classes(y: Any, n_nodes: int, name: str = "y") -> tuple[Ints, npt.NDArray[Any]]:
-    """(n,) places of the classes, -1 where not labelled, and the (C,) array of classes, ascending.
+    """(n,) codes, -1 where not labelled, and the (C,) array of classes, ascending.
 
     Not labelled are -1, NaN, None and pandas' NA; among text also "-1", what NumPy makes of -1.
     Whole numbers may come as floats.
@@ -44,11 +44,11 @@ def read_classes(y: Any, n_nodes: int, name: str = "y") -> tuple[Ints, npt.NDArr
         raise LabelError(
             f"there are no labels: every entry of {name} is -1 or missing, label at least one point"
         )
-    classes, found = np.unique(_of_one_kind(values[known], name), return_inverse=True)
+    classes, positions = np.unique(_of_one_kind(values[known], name), return_inverse=True)
     if str(classes[0]) in ("1", "1.0") and len(classes) == 1 and not known.all():
         _warn_if_signs(values[~known], name)
     codes = np.full(n_nodes, -1, dtype=np.int64)
-    codes[known] = found
+    codes[known] = positions
     return codes, classes
 
 

@@ -29,8 +29,10 @@ from poise.active.acquisition.probcover import ProbCover
 from poise.active.acquisition.random import Random
 from poise.active.acquisition.registry import (
     Acquisition,
+    AcquisitionTraits,
     acquisitions,
     as_acquisition,
+    traits_of,
     usual_tau,
 )
 from poise.active.acquisition.s2 import S2
@@ -46,6 +48,7 @@ __all__ = [
     "LAND",
     "S2",
     "Acquisition",
+    "AcquisitionTraits",
     "Auto",
     "Badge",
     "CoreSet",
@@ -82,5 +85,6 @@ __all__ = [
     "acquisitions",
     "as_acquisition",
     "diffused",
+    "traits_of",
     "usual_tau",
 ]

@@ -15,23 +15,23 @@ from poise.arrays import Floats, Ints
 from poise.checks import decay, real_number, whole_number
 from poise.graph import Graph
 
-#: Reach that counts at most; its mean is 1. Beyond it lie hubs, which many listen to and few agree
-#: with: on bags of words they cost points (docs/auto.md).
-MOST_REACH = 2.0
+#: Largest reach that counts; its mean is 1. Beyond it lie hubs, which are near many nodes of other
+#: classes: on bags of words they cost accuracy (docs/auto.md).
+MAX_REACH = 2.0
 #: A component without a label competes for a question if it has about this share of the nodes
-#: that each label has to speak for.
-WORTH = 0.1
+#: per label.
+WORTHY_COMPONENT_SHARE = 0.1
 #: Gains below this share of 1 count as this: where all points coincide, the rest decides.
-LEAST_GAIN = 1e-12
+MIN_GAIN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What a session remembers.
+    """What is remembered during a session.
 
     Attributes
     ----------
-    reach : (n,) as far as it counts
+    reach : (n,) at most `MAX_REACH`
     herd : a sample of the points, and what the constrained ones cover; None without features
     """
 
@@ -42,9 +42,9 @@ class Ground:
 @acquisitions.register("auto")
 @dataclass(frozen=True)
 class Auto:
-    """Where a whole region is uncertain and many would listen: the default, nothing to set.
+    """Where a whole region is uncertain and an answer reaches many nodes: the default.
 
-    With u the scores of PWLL-tau, tau a hundredth of what holds nodes together (`Relative`), the
+    With u the scores of PWLL-tau, tau a hundredth of the reweighted degree (`Relative`), the
     uncertainty of a node is
 
         U(x) = 1 - (u_(1)(x) - u_(2)(x)),   0 where x is labelled or asked.
@@ -55,17 +55,17 @@ class Auto:
         (P^2 U)(x) * min(r(x), 2)^(m / (2 (m + 30))) * g(x)^(0.3 m / (m + 10))
 
     with ``r = (P^T)^2 1``. The mean over the walk passes over outliers, whose neighbours are known.
-    The reach r counts the nodes whose walks lead to x and which its label will speak to; it matters
+    The reach r counts the nodes whose walks lead to x, which its label will influence; it matters
     later, because the best connected nodes of few labels lie between clusters. It counts up to
-    twice its mean: the largest belong to hubs, whose listeners are of many classes.
+    twice its mean: the largest belong to hubs, which reach nodes of many classes.
 
     The gain g is that of `uncertainty-herding`: how much of the uncertain points lies near x, in
     the features, and not near a point asked before. Two steps on the graph see a hundred
     neighbours, the gain sees the whole. It is computed for a random `sample`, of which questions
     are chosen; graphs without features do without it.
 
-    Small components without a label are worth asking when they are not much smaller than what other
-    labels speak for. Without any label the best connected region is asked first.
+    Small components without a label are worth asking when they are not much smaller than the other
+    components per label. Without any label the best connected region is asked first.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ class Auto:
     sample : int
         Points that the gain looks at.
 
-    Nobody has to set them: docs/auto.md says what each of them is worth.
+    The defaults suit all data: docs/auto.md shows what each of them is worth.
     """
 
     steps: int = 2
     power: float = 0.5
     half: float = 30.0
-    most: float = MOST_REACH
+    most: float = MAX_REACH
     gain: float = 0.3
     gain_half: float = 10.0
     sample: int = 4_000
@@ -113,11 +113,11 @@ class Auto:
         changed = (f for f in fields(self) if getattr(self, f.name) != f.default)
         return f"Auto({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Ground:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Ground:
         reach = np.minimum(walk_ends(graph, self.steps), self.most)
         herd = None
         if self.gain and graph.features is not None:
-            herd = Herd.of(graph, given, self.sample, None, seed)
+            herd = Herd.of(graph, labelled, self.sample, None, seed)
         return Ground(reach, herd)
 
     def advance(self, memory: Ground, node: int) -> Ground:
@@ -134,7 +134,7 @@ class Auto:
         if ground.herd is not None:
             weights = uncertain[ground.herd.nodes]
             gains = ground.herd.narrowing_gains(weights, snapshot.candidates, snapshot.rng)
-            gains = np.where(gains < 0, 0.0, np.maximum(gains, LEAST_GAIN))
+            gains = np.where(gains < 0, 0.0, np.maximum(gains, MIN_GAIN))
             values *= gains ** (self.gain * m / (m + self.gain_half))
         return np.asarray(values)
 
@@ -142,7 +142,7 @@ class Auto:
 def uncertainty(snapshot: Snapshot) -> Floats:
     """(n,) 1 minus the margin of the scores; 0 at constrained nodes.
 
-    While nothing is answered the scores say nothing: then how little the open questions cover.
+    Before the first answer there are no scores: then how little the open questions cover.
     """
     if snapshot.classes:
         values = 1.0 - margins(snapshot.scores)
@@ -156,4 +156,4 @@ def uncertainty(snapshot: Snapshot) -> Floats:
 def worth(graph: Graph, m: int) -> Floats:
     """(n,) how much of a question the size of a node's component is worth, from 0 to 1."""
     sizes = graph.component_sizes[graph.components]
-    return np.asarray(sizes / (sizes + WORTH * graph.n_nodes / (m + 1)))
+    return np.asarray(sizes / (sizes + WORTHY_COMPONENT_SHARE * graph.n_nodes / (m + 1)))

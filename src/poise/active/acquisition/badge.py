@@ -18,7 +18,7 @@ from poise.graph import Graph
 from poise.graph.features import Features
 
 #: Below the logarithm of every squared distance, chance included.
-NOT_DRAWN = -1e4
+NOT_DRAWN_VALUE = -1e4
 
 
 @acquisitions.register("badge")
@@ -42,7 +42,7 @@ class Badge:
     ``(p(x) - e_c) . (p(z) - e_c')`` and ``x . z``. With labels of fewer than two classes there is
     no regression: p is the same for all, and ``|x - z|^2`` to all constrained nodes decides.
     Without features the points are the rows of the eigenvectors of the 20 smallest eigenvalues.
-    Where the candidates hold more than two million numbers, a random subset that holds so many is
+    If the candidates hold more than two million numbers, a random subset of that size is
     looked at.
 
     References
@@ -56,7 +56,7 @@ class Badge:
     cost: ClassVar[str] = "one regression"
     use: ClassVar[str] = "for large batches with a linear classifier in mind"
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Features:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Features:
         return scaled_points(graph)
 
     def advance(self, memory: Features, node: int) -> Features:
@@ -66,7 +66,7 @@ class Badge:
         points: Any = snapshot.memory
         rng = snapshot.rng
         nodes = some_candidates(snapshot.candidates, points, rng)
-        values = np.full(snapshot.graph.n_nodes, 2 * NOT_DRAWN)
+        values = np.full(snapshot.graph.n_nodes, 2 * NOT_DRAWN_VALUE)
         classifier = fit_labels(points, snapshot.labels)
         if classifier is not None:
             squares = gradient_distances(classifier, points[nodes], points[snapshot.pending])
@@ -75,7 +75,7 @@ class Badge:
         else:
             squares = np.ones(len(nodes))
         likely = squares > 0.0  # a point like one chosen already is drawn when nothing else is left
-        logarithms = np.log(squares, out=np.full(len(nodes), NOT_DRAWN), where=likely)
+        logarithms = np.log(squares, out=np.full(len(nodes), NOT_DRAWN_VALUE), where=likely)
         values[nodes] = logarithms + rng.gumbel(size=len(nodes))
         return values
 

@@ -91,7 +91,7 @@ class CAL:
         if self.bandwidth is not None and decay(self.bandwidth, "bandwidth") == 0:
             raise InputError("bandwidth is 0: give a positive degree, or None for the default")
 
-    def start(self, graph: Graph, given: npt.NDArray[np.int64], seed: int) -> tuple[Level, ...]:
+    def start(self, graph: Graph, labelled: npt.NDArray[np.int64], seed: int) -> tuple[Level, ...]:
         estimates = self.estimates(graph)
         return tuple(level for F in estimates for level in levels(graph, F, self.smallest))
 
@@ -142,7 +142,7 @@ def levels(graph: Graph, F: Floats, smallest: int) -> list[Level]:
     modes = np.flatnonzero((sizes >= smallest) & (eta < 1.0))
     modes = modes[np.argsort(eta[modes], kind="stable")]
     roots = np.flatnonzero(saddle == n)
-    found = []
+    nested = []
     count = 1
     while True:
         kept = np.zeros(n, dtype=bool)
@@ -154,34 +154,34 @@ def levels(graph: Graph, F: Floats, smallest: int) -> list[Level]:
         number = np.where(kept, np.cumsum(kept) - 1, -1)
         cluster = np.empty(n, dtype=np.int32)
         cluster[order] = number[holder]
-        found.append(Level(F, cluster, np.bincount(cluster[cluster >= 0], minlength=kept.sum())))
+        nested.append(Level(F, cluster, np.bincount(cluster[cluster >= 0], minlength=kept.sum())))
         if count >= len(modes):
-            return found
+            return nested
         count *= 2
 
 
 def merges(
     graph: Graph, order: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """How pieces of the graph meet when its nodes appear in `order`; all in places of that order.
+    """How pieces of the graph meet when its nodes appear in `order`; as positions in that order.
 
     Returns
     -------
     parent : (n,) peak of the piece that swallowed the one with this peak; itself at the end
-    saddle : (n,) place of the node at which they met; n if never
-    sizes : (n,) nodes of the piece by then
+    saddle : (n,) position of the node at which they met; n if never
+    sizes : (n,) nodes of the piece at that point
     """
     n, W = graph.n_nodes, graph.weights
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    ends = np.repeat(place, np.diff(W.indptr)), place[W.indices]
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
+    ends = np.repeat(position, np.diff(W.indptr)), position[W.indices]
     # An edge appears with the later of its ends. Only the edges of a spanning tree join anything.
     appears = np.maximum(*ends) + 1.0
     tree = minimum_spanning_tree(sparse.csr_array((appears, W.indices, W.indptr), W.shape)).tocoo()
     in_time = np.argsort(tree.data, kind="stable")
     top = list(range(n))
     parent, saddle, sizes = list(range(n)), [n] * n, [1] * n
-    for x, y in zip(place[tree.row[in_time]], place[tree.col[in_time]], strict=True):
+    for x, y in zip(position[tree.row[in_time]], position[tree.col[in_time]], strict=True):
         pair = []
         for node in (int(x), int(y)):
             while top[node] != node:

@@ -6,7 +6,12 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from poise.active.acquisition.distances import SHORTEST, ball_radius, edge_lengths, path_lengths
+from poise.active.acquisition.distances import (
+    MIN_EDGE_LENGTH,
+    ball_radius,
+    edge_lengths,
+    path_lengths,
+)
 from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.typicality import SHARE_EXPECTED
 from poise.active.snapshot import Snapshot
@@ -71,11 +76,11 @@ class DAC:
     def __post_init__(self) -> None:
         real_number(self.proportion, "proportion", lambda p: 0 < p <= 1, SHARE_EXPECTED)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Annuli:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Annuli:
         n = graph.n_nodes
         nothing = np.zeros(n, dtype=bool)
         memory = Annuli(edge_lengths(graph), nothing, nothing, np.full(n, np.inf))
-        for node in given:
+        for node in labelled:
             memory = self.advance(memory, int(node))
         return memory
 
@@ -99,7 +104,7 @@ class DAC:
         graph = snapshot.graph
         size = graph.component_sizes[graph.components] / graph.n_nodes
         reached = np.where(memory.seen, memory.distances, 0.0)
-        far = reached / max(float(reached.max()), SHORTEST)
+        far = reached / max(float(reached.max()), MIN_EDGE_LENGTH)
         values = np.where(memory.seen, far, 1 + size)  # at most 1, at most 2
         values = np.where(memory.annulus, 3.0, values)
         apart = np.isinf(memory.distances) & (size >= self.proportion)

@@ -18,7 +18,7 @@ Column = npt.NDArray[np.float32]
 #: Accuracy of a column: the variance of the evidence needs no more.
 RTOL = 1e-5
 #: Columns solved for at once.
-AT_ONCE = 32
+CHUNK_COLUMNS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class Evidence:
     def and_of(self, nodes: Ints) -> "Evidence":
         if not len(nodes):
             return self
-        found = columns(self.graph, nodes, self.tau)
-        return Evidence(self.graph, self.tau, (*self.columns, *found))
+        added = columns(self.graph, nodes, self.tau)
+        return Evidence(self.graph, self.tau, (*self.columns, *added))
 
 
 @acquisitions.register("dial")
@@ -84,8 +84,8 @@ class DiAL:
                 "expected a positive, finite number",
             )
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Evidence:
-        return Evidence(graph, self.tau).and_of(given)
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Evidence:
+        return Evidence(graph, self.tau).and_of(labelled)
 
     def advance(self, memory: Evidence, node: int) -> Evidence:
         return memory.and_of(np.array([node]))
@@ -120,11 +120,11 @@ def columns(graph: Graph, nodes: Ints, tau: float) -> tuple[Column, ...]:
     """Columns of ``(L + tau I)^-1`` at `nodes`, each divided by its own node's entry."""
     diagonal = np.full(graph.n_nodes, tau * (float(graph.degrees.mean()) or 1.0))
     result: list[Column] = []
-    for first in range(0, len(nodes), AT_ONCE):
-        part = nodes[first : first + AT_ONCE]
+    for first in range(0, len(nodes), CHUNK_COLUMNS):
+        part = nodes[first : first + CHUNK_COLUMNS]
         rhs = np.zeros((graph.n_nodes, len(part)))
         rhs[part, np.arange(len(part))] = 1.0
-        found = solve(laplacian(graph), rhs, diagonals=diagonal, rtol=RTOL).value
-        scaled = np.maximum(found / found[part, np.arange(len(part))], 0.0)
+        inverse = solve(laplacian(graph), rhs, diagonals=diagonal, rtol=RTOL).value
+        scaled = np.maximum(inverse / inverse[part, np.arange(len(part))], 0.0)
         result.extend(scaled.T.astype(np.float32))
     return tuple(result)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.registry import acquisitions, as_acquisition, usual_tau
+from poise.active.acquisition.registry import acquisitions, as_acquisition, remembers, traits_of
 from poise.active.acquisition.walks import walk_means
 from poise.active.snapshot import Snapshot
 from poise.arrays import Floats, Ints
@@ -43,20 +43,20 @@ class Diffused:
 
     @property
     def uses_scores(self) -> bool:
-        return bool(getattr(self.acquisition, "uses_scores", True))
+        return traits_of(self.acquisition).uses_scores
 
     @property
     def tau(self) -> Any:
-        return usual_tau(self.acquisition)
+        return traits_of(self.acquisition).tau
 
     @property
     def rtol(self) -> float | None:
-        return getattr(self.acquisition, "rtol", None)
+        return traits_of(self.acquisition).rtol
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Any:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Any:
         """The memory is that of the acquisition within, None if it has none."""
         within = self.acquisition
-        return within.start(graph, given, seed) if hasattr(within, "start") else None
+        return within.start(graph, labelled, seed) if remembers(within) else None
 
     def advance(self, memory: Any, node: int) -> Any:
         return self.acquisition.advance(memory, node) if memory is not None else None

@@ -14,9 +14,9 @@ from poise.graph.features import Features
 from poise.graph.metrics import pair_distances, scikit_learn_form, search_space
 
 #: Least length of an edge: SciPy takes a length of 0 for no edge, and 1 / length stays finite.
-SHORTEST = 1e-150
+MIN_EDGE_LENGTH = 1e-150
 #: Features gathered at a time while edges are measured.
-NUMBERS = 2**21
+BLOCK_ENTRIES = 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class RemembersNearest:
     needs: ClassVar[str] = "features, or paths along the edges"
     cost: ClassVar[str] = "one distance per node"
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Nearest:
-        return Nearest.to(graph, given)
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Nearest:
+        return Nearest.to(graph, labelled)
 
     def advance(self, memory: Nearest, node: int) -> Nearest:
         return memory.and_to(node)
@@ -62,7 +62,7 @@ def unreached_first(distances: Floats, graph: Graph) -> Floats:
     finite = np.isfinite(distances)
     if finite.all():
         return distances
-    farthest = max(float(distances.max(initial=0.0, where=finite)), SHORTEST)
+    farthest = max(float(distances.max(initial=0.0, where=finite)), MIN_EDGE_LENGTH)
     share = graph.component_sizes[graph.components] / graph.n_nodes
     return np.where(finite, distances, 2 * farthest * (1 + share))
 
@@ -88,8 +88,8 @@ def distance_measure(graph: Graph) -> Callable[[int], Floats]:
     def measure(node: int) -> Floats:
         from sklearn.metrics import pairwise_distances
 
-        found = pairwise_distances(form, form[[node]], metric=metric)[:, 0]
-        return np.asarray(found, dtype=np.float64)
+        distances = pairwise_distances(form, form[[node]], metric=metric)[:, 0]
+        return np.asarray(distances, dtype=np.float64)
 
     return measure
 
@@ -118,7 +118,7 @@ def edge_lengths(graph: Graph) -> sparse.csr_array:
     if known is not None:
         return known
     weights = graph.weights
-    lengths = 1 / np.clip(weights.data, SHORTEST, 1 / SHORTEST)
+    lengths = 1 / np.clip(weights.data, MIN_EDGE_LENGTH, 1 / MIN_EDGE_LENGTH)
     return sparse.csr_array((lengths, weights.indices, weights.indptr), shape=weights.shape)
 
 
@@ -132,7 +132,7 @@ def edge_distances(graph: Graph) -> sparse.csr_array | None:
     lists = graph.neighbours
     if lists is not None:
         n, k = lists.indices.shape
-        lengths = np.maximum(lists.distances, SHORTEST).ravel()
+        lengths = np.maximum(lists.distances, MIN_EDGE_LENGTH).ravel()
         directed = sparse.csr_array(
             (lengths, lists.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
         )
@@ -147,12 +147,12 @@ def edge_distances(graph: Graph) -> sparse.csr_array | None:
     rows = np.repeat(np.arange(graph.n_nodes), np.diff(weights.indptr))
     lengths = np.empty(weights.nnz)
     entries = points.size / graph.n_nodes  # of a sparse matrix: those stored
-    step = max(1, int(NUMBERS / max(entries, 1.0)))
+    step = max(1, int(BLOCK_ENTRIES / max(entries, 1.0)))
     for start in range(0, weights.nnz, step):
         some = slice(start, start + step)
         ends = weights.indices[some, None].astype(np.int64)
         lengths[some] = pair_distances(points[rows[some]], points, ends, metric)[:, 0]
-    lengths = np.maximum(lengths, SHORTEST)
+    lengths = np.maximum(lengths, MIN_EDGE_LENGTH)
     return sparse.csr_array((lengths, weights.indices, weights.indptr), shape=weights.shape)
 
 

@@ -22,9 +22,9 @@ from poise.graph import Graph
 from poise.graph.features import Features
 
 #: Dimensions in which k-means is done at most.
-DIMENSIONS = 50
+MAX_DIMENSIONS = 50
 #: Points clustered, and steps of k-means, at most.
-CLUSTERED, STEPS = 3_000, 20
+MAX_CLUSTERED_POINTS, MAX_KMEANS_STEPS = 3_000, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class DropQuery:
 
     With labels of fewer than two classes, every candidate counts as changed. Without features
     the points are the rows of the eigenvectors of the 20 smallest eigenvalues. Where the candidates
-    hold more than two million numbers, a random subset that holds so many is looked at.
+    hold more than two million numbers, a random subset of that size is looked at.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ class DropQuery:
             self.dropout, "dropout", lambda share: 0 < share < 1, "expected a share between 0 and 1"
         )
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Points:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Points:
         points = scaled_points(graph)
-        return Points(points, principal_components(points, DIMENSIONS))
+        return Points(points, principal_components(points, MAX_DIMENSIONS))
 
     def advance(self, memory: Points, node: int) -> Points:
         return memory
@@ -106,8 +106,8 @@ class DropQuery:
             share = changes(classifier, some[nodes], self.masks, self.dropout, rng) / self.masks
         values[nodes] = share - 1.0
         unsure = nodes[share > 0.5] if (share > 0.5).any() else nodes[share == share.max()]
-        if len(unsure) > CLUSTERED:
-            unsure = rng.choice(unsure, CLUSTERED, replace=False)
+        if len(unsure) > MAX_CLUSTERED_POINTS:
+            unsure = rng.choice(unsure, MAX_CLUSTERED_POINTS, replace=False)
         centres = cluster_centres(points.few, unsure, self.batch, int(rng.integers(2**31)))
         first = len(snapshot.constrained) % self.batch % len(centres)
         values[np.roll(centres, -first)] = 1.0 + np.arange(len(centres))[::-1]
@@ -152,7 +152,7 @@ def cluster_centres(points: Any, nodes: Ints, count: int, seed: int) -> Ints:
         # Coinciding points make fewer clusters than asked for: the others stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
         first, _ = kmeans_plusplus(some, count, random_state=seed, n_local_trials=1)
-        means = KMeans(count, init=first, n_init=1, max_iter=STEPS).fit(some)
+        means = KMeans(count, init=first, n_init=1, max_iter=MAX_KMEANS_STEPS).fit(some)
         distances = means.transform(some)
     codes = np.asarray(means.labels_)
     own = distances[np.arange(len(nodes)), codes]

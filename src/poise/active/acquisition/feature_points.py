@@ -16,7 +16,7 @@ from poise.graph.metrics import scikit_learn_form
 Singles: TypeAlias = npt.NDArray[np.float32]
 
 #: Entries beyond which, or below whose inverse, squares are not safe in single precision.
-LARGE = 1e15
+MAX_COORDINATE = 1e15
 
 
 def node_points(graph: Graph) -> tuple[Features, str]:
@@ -66,7 +66,7 @@ class Space:
             centre = points.mean(axis=0, dtype=np.float64)
         entries = points if isinstance(points, np.ndarray) else points.data
         largest = float(np.abs(entries).max(initial=0.0))
-        usual = largest == 0.0 or 1.0 / LARGE < largest < LARGE
+        usual = largest == 0.0 or 1.0 / MAX_COORDINATE < largest < MAX_COORDINATE
         return cls(points, metric, centre, 1.0 if usual else largest)
 
     def rows(self, nodes: Ints) -> Any:
@@ -80,8 +80,8 @@ class Space:
         from sklearn.metrics import pairwise_distances
 
         if self.centre is None:
-            found = pairwise_distances(left, right, metric=self.metric) / self.unit
-            return np.asarray(found * found, dtype=np.float32)
+            distances = pairwise_distances(left, right, metric=self.metric) / self.unit
+            return np.asarray(distances * distances, dtype=np.float32)
         result = left @ right.T
         result *= np.float32(-2.0)
         result += np.einsum("id,id->i", left, left)[:, None]

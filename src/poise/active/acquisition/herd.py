@@ -7,13 +7,14 @@ import numpy as np
 
 from poise.active.acquisition.feature_points import Singles, Space
 from poise.arrays import Bools, Floats, Ints
+from poise.checks import real_number, whole_number
 from poise.graph import Graph
 
 #: Rows of the kernel computed at a time: they stay in the processor's cache.
-ROWS = 64
-#: Points nearer than this share of the usual width count as coinciding: they say nothing about how
-#: far questions have been spread, and products in single precision resolve no more.
-COINCIDE = 0.01
+BLOCK_ROWS = 64
+#: Points nearer than this share of the usual width count as coinciding: they do not show how far
+#: questions have been spread, and products in single precision resolve no more.
+COINCIDING_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class Herd:
     apart: Singles
 
     @classmethod
-    def of(cls, graph: Graph, given: Ints, size: int, width: float | None, seed: int) -> "Herd":
+    def of(cls, graph: Graph, labelled: Ints, size: int, width: float | None, seed: int) -> "Herd":
         """A sample of `size` nodes by `seed`; the kernel has `width`, or the `usual_width`."""
         space = Space.of(graph)
         nodes = np.arange(graph.n_nodes)
@@ -53,7 +54,7 @@ class Herd:
         sigma = usual_width(squares) if width is None else width / space.unit
         nearest = np.full(len(nodes), np.inf, dtype=np.float32)
         herd = cls(space, nodes, rows, squares, sigma, nearest, nodes[:0], nearest[:0])
-        for node in given.tolist():
+        for node in labelled.tolist():
             herd = herd.and_by(node)
         return herd
 
@@ -65,7 +66,7 @@ class Herd:
         between = self.nearest[:0]
         if len(self.constrained):
             between = self.space.squares(row, self.space.rows(self.constrained))[0]
-            between[between <= (COINCIDE * self.sigma) ** 2] = np.inf
+            between[between <= (COINCIDING_SHARE * self.sigma) ** 2] = np.inf
         own = between.min(initial=np.inf)
         return replace(
             self,
@@ -85,7 +86,7 @@ class Herd:
     ) -> Floats:
         """(n,) `values` in a kernel whose width is at most the `spacing`.
 
-        In the end a node speaks for itself only.
+        In the end a node covers only itself.
         """
         return self.values(min(self.sigma, self.spacing), weights, candidates, rng)
 
@@ -112,6 +113,38 @@ class Herd:
         return values
 
 
+@dataclass(frozen=True)
+class Herding:
+    """What the acquisitions that ask for the best cover of a sample share.
+
+    Parameters
+    ----------
+    sigma : float, optional
+        Width of the kernel.
+    sample : int
+        Nodes looked at.
+    """
+
+    sigma: float | None = None
+    sample: int = 4_000
+
+    def __post_init__(self) -> None:
+        if self.sigma is not None:
+            real_number(
+                self.sigma,
+                "sigma",
+                lambda width: 0 < width < np.inf,
+                "expected a positive, finite number, or None for the width of the data",
+            )
+        whole_number(self.sample, "sample", 1)
+
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Herd:
+        return Herd.of(graph, labelled, self.sample, self.sigma, seed)
+
+    def advance(self, memory: Herd, node: int) -> Herd:
+        return memory.and_by(node)
+
+
 def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> Floats:
     """(z,) mean over the sample of ``max(k(x, z) - covered(x), 0)``, weighted.
 
@@ -125,13 +158,13 @@ def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> 
     shares = (weights / (weights.sum() or 1.0)).astype(np.float32)
     # One buffer for all blocks: the app gives freed arrays back to the system, and new pages for
     # each block would take longer than the computation.
-    buffer = np.empty((min(ROWS, len(squares)), len(covered)), dtype=np.float32)
-    for first in range(0, len(squares), ROWS):
-        rows = squares[first : first + ROWS]
+    buffer = np.empty((min(BLOCK_ROWS, len(squares)), len(covered)), dtype=np.float32)
+    for first in range(0, len(squares), BLOCK_ROWS):
+        rows = squares[first : first + BLOCK_ROWS]
         block = gaussian(rows, sigma, out=buffer[: len(rows)])
         block -= covered
         np.maximum(block, 0.0, out=block)
-        result[first : first + ROWS] = block @ shares
+        result[first : first + BLOCK_ROWS] = block @ shares
     return result
 
 

@@ -15,13 +15,13 @@ from poise.checks import whole_number
 from poise.graph import Graph
 
 #: Dimensions in which clusters are made at most.
-DIMENSIONS = 50
+MAX_DIMENSIONS = 50
 #: Nodes assigned to leaves at a time.
-BLOCK = 2_000
-#: A label is admissible if its error is surely at most so many times that of any other.
-BETA = 2.0
+BLOCK_NODES = 2_000
+#: A label is admissible if its error is surely at most this multiple of that of any other.
+ADMISSIBLE_ERROR_RATIO = 2.0
 #: Below every logarithm of a probability, chance included.
-NOT_DRAWN = -1e4
+NOT_DRAWN_VALUE = -1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Hierarchical:
     def __post_init__(self) -> None:
         whole_number(self.sample, "sample", 2)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Tree:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Tree:
         return cluster_tree(graph, self.sample, seed)
 
     def advance(self, memory: Tree, node: int) -> Tree:
@@ -123,7 +123,7 @@ class Hierarchical:
         weight = tree.sizes * pruning.error
         open_nodes = np.bincount(pruning.cluster[snapshot.candidates], minlength=len(tree.sizes))
         chance = weight[pruning.cluster] / np.maximum(open_nodes[pruning.cluster], 1)
-        logarithms = np.full(len(chance), NOT_DRAWN)
+        logarithms = np.full(len(chance), NOT_DRAWN_VALUE)
         np.log(chance, out=logarithms, where=chance > 0.0)
         return np.asarray(logarithms + snapshot.rng.gumbel(size=len(chance)))
 
@@ -132,7 +132,7 @@ def cluster_tree(graph: Graph, size: int, seed: int) -> Tree:
     """Ward's tree of a sample; every other node belongs to the leaf of the nearest sampled one."""
     points, metric = node_points(graph)
     if metric == "euclidean":
-        points = principal_components(points, DIMENSIONS)
+        points = principal_components(points, MAX_DIMENSIONS)
     space = Space.of_points(points, metric)
     n = graph.n_nodes
     nodes = np.arange(n)
@@ -146,8 +146,8 @@ def cluster_tree(graph: Graph, size: int, seed: int) -> Tree:
     if len(nodes) > 1:
         merges = linkage(squareform(distances), "ward" if metric == "euclidean" else "average")
     leaf = np.empty(n, dtype=np.int64)
-    for first in range(0, n, BLOCK):
-        some = np.arange(first, min(first + BLOCK, n))
+    for first in range(0, n, BLOCK_NODES):
+        some = np.arange(first, min(first + BLOCK_NODES, n))
         leaf[some] = np.argmin(space.squares(space.rows(some), rows), axis=1)
     leaf[nodes] = np.arange(len(nodes))  # also where points coincide
     return Tree.of(leaf, merges[:, :2].astype(np.int64))
@@ -195,6 +195,6 @@ def cluster_errors(counts: Floats) -> tuple[Floats, Floats]:
     rows = np.arange(len(p))
     others = upper.copy()
     others[rows, own] = 0.0  # an unknown class: nothing is known against the one seen
-    admissible = 1.0 - lower[rows, own] < BETA * (1.0 - others.max(axis=1))
+    admissible = 1.0 - lower[rows, own] < ADMISSIBLE_ERROR_RATIO * (1.0 - others.max(axis=1))
     error = np.where(admissible, 1.0 - p[rows, own], 1.0)
     return error, 1.0 - lower[rows, own]

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.distances import SHORTEST, RemembersNearest
+from poise.active.acquisition.distances import MIN_EDGE_LENGTH, RemembersNearest
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
 from poise.arrays import Floats
 
 #: Beyond every logarithm of a squared distance, chance included.
-UNREACHED = 1e4
+UNREACHED_VALUE = 1e4
 
 
 @acquisitions.register("kmeans++")
@@ -43,7 +43,7 @@ class KMeansPlusPlus(RemembersNearest):
             return chance
         distances = snapshot.memory.distances
         size = graph.component_sizes[graph.components]
-        # A coinciding point has probability 0: the logarithm of SHORTEST is as good as -infinity.
+        # A coinciding point has probability 0: log(MIN_EDGE_LENGTH) is as good as -infinity.
         reached = np.where(np.isfinite(distances), distances, 1.0)
-        values = 2 * np.log(np.maximum(reached, SHORTEST)) + chance
-        return np.where(np.isfinite(distances), values, UNREACHED + size)
+        values = 2 * np.log(np.maximum(reached, MIN_EDGE_LENGTH)) + chance
+        return np.where(np.isfinite(distances), values, UNREACHED_VALUE + size)

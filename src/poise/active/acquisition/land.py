@@ -15,9 +15,9 @@ from poise.errors import InputError
 from poise.graph import Graph
 
 #: Neighbours among which a denser point is looked for first; nine points in ten find one.
-NEAREST = 9
+N_NEAREST = 9
 #: Distances computed at once for the points that do not: 64 MB.
-BLOCK = 8_000_000
+BLOCK_DISTANCES = 8_000_000
 
 
 @acquisitions.register("land")
@@ -31,7 +31,7 @@ class LAND:
 
         D_t(x, y)^2 = sum over l <= m of lambda_l^(2t) (psi_l(x) - psi_l(y))^2.
 
-    The order does not depend on the labels, so every answer is known to be asked beforehand.
+    The order does not depend on the labels, so the list of questions is known in advance.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LAND:
         if self.t is not None and decay(self.t, "t") == 0:
             raise InputError("t is 0: give a positive time, or None for the default")
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Floats:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Floats:
         p = density(graph)
         values = p * distance_to_denser(self.coordinates(graph), p)
         values.flags.writeable = False  # handed out as it is, question after question
@@ -117,14 +117,14 @@ def distance_to_denser(points: Floats, p: Floats) -> Floats:
     n = len(points)
     order = np.argsort(-p, kind="stable")
     points = points[order]  # from here on a smaller index is a higher density
-    found = KDTree(points).query(points, k=min(NEAREST, n), workers=-1)
-    distances, indices = (np.asarray(part).reshape(n, -1) for part in found)
+    nearest = KDTree(points).query(points, k=min(N_NEAREST, n), workers=-1)
+    distances, indices = (np.asarray(part).reshape(n, -1) for part in nearest)
     denser = indices < np.arange(n)[:, None]
     first = np.argmax(denser, axis=1)
     rho = distances[np.arange(n), first]
     squares = np.einsum("ij,ij->i", points, points)
-    rest = np.flatnonzero(~denser.any(axis=1))[1:]  # index 0 has nobody above it
-    for rows in np.array_split(rest, len(rest) * n // BLOCK + 1):
+    rest = np.flatnonzero(~denser.any(axis=1))[1:]  # the first has no denser one
+    for rows in np.array_split(rest, len(rest) * n // BLOCK_DISTANCES + 1):
         if len(rows):
             last = rows[-1]
             block = squares[:last] - 2.0 * points[rows] @ points[:last].T

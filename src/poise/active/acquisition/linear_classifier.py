@@ -15,9 +15,9 @@ from poise.models.labels import Labels
 
 #: Numbers of the points looked at for a question at most: more than that, and of the candidates a
 #: random subset is looked at.
-NUMBERS = 2**21
+MAX_POINT_ENTRIES = 2**21
 #: Steps of the regression at most, and where it stops: the classes predicted hardly change after.
-STEPS, TOLERANCE = 100, 1e-3
+MAX_STEPS, TOLERANCE = 100, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def fit(points: Any, codes: Ints, n_classes: int) -> LinearClassifier:
     with thread_controller().limit(limits=1), warnings.catch_warnings():
         # A regression that is not quite at its optimum predicts as well.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = LogisticRegression(tol=TOLERANCE, max_iter=STEPS).fit(points, codes)
+        model = LogisticRegression(tol=TOLERANCE, max_iter=MAX_STEPS).fit(points, codes)
     coefficients, intercept = model.coef_, model.intercept_
     if len(model.classes_) == 2:
         coefficients = np.concatenate([-coefficients / 2, coefficients / 2])
@@ -92,7 +92,7 @@ def fit_labels(points: Any, labels: Labels) -> LinearClassifier | None:
 
 
 def some_candidates(
-    candidates: Any, points: Features, rng: np.random.Generator, numbers: int = NUMBERS
+    candidates: Any, points: Features, rng: np.random.Generator, numbers: int = MAX_POINT_ENTRIES
 ) -> Ints:
     """Candidates, ascending: all of them, or as many at random as hold `numbers` numbers."""
     pool = np.flatnonzero(candidates)

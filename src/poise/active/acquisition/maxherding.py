@@ -5,17 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.herd import Herd
+from poise.active.acquisition.herd import Herd, Herding
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.arrays import Floats, Ints
-from poise.checks import real_number, whole_number
-from poise.graph import Graph
+from poise.arrays import Floats
 
 
 @acquisitions.register("maxherding")
 @dataclass(frozen=True)
-class MaxHerding:
+class MaxHerding(Herding):
     """The point that adds most to the coverage by a Gaussian kernel first: dense, not yet covered.
 
     The coverage of the constrained nodes S is ``mean over x of max over z in S of k(x, z)`` with
@@ -49,36 +47,12 @@ class MaxHerding:
     learning", 2024.
     """
 
-    sigma: float | None = None
-    sample: int = 4_000
-
     uses_scores: ClassVar[bool] = False
     needs: ClassVar[str] = "features, or eigenpairs"
     cost: ClassVar[str] = "one pass over the kernel of 4,000 nodes"
     use: ClassVar[str] = "for few questions, on dense regions"
 
-    def __post_init__(self) -> None:
-        check_herding(self.sigma, self.sample)
-
-    def start(self, graph: Graph, given: Ints, seed: int) -> Herd:
-        return Herd.of(graph, given, self.sample, self.sigma, seed)
-
-    def advance(self, memory: Herd, node: int) -> Herd:
-        return memory.and_by(node)
-
     def __call__(self, snapshot: Snapshot) -> Floats:
         herd: Herd = snapshot.memory
         weights = np.ones(len(herd.nodes))
         return herd.values(herd.sigma, weights, snapshot.candidates, snapshot.rng)
-
-
-def check_herding(sigma: float | None, sample: int) -> None:
-    """Refuses a width that is not positive, and an empty sample."""
-    if sigma is not None:
-        real_number(
-            sigma,
-            "sigma",
-            lambda width: 0 < width < np.inf,
-            "expected a positive, finite number, or None for the width of the data",
-        )
-    whole_number(sample, "sample", 1)

@@ -73,9 +73,9 @@ class ProbCover:
                 "expected a positive, finite number, or None for all edges",
             )
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Cover:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Cover:
         cover = Cover(balls(graph, self.radius), np.zeros(graph.n_nodes, dtype=bool))
-        for node in given:
+        for node in labelled:
             cover = cover.and_by(int(node))
         return cover
 

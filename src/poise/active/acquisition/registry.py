@@ -1,29 +1,62 @@
-"""The table of acquisition functions: name -> factory of ``Snapshot -> (n,) values``."""
+"""The table of acquisition functions, and what they may declare."""
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeGuard
 
 from poise.active.snapshot import Snapshot
-from poise.arrays import Floats
-from poise.registry import Registry
+from poise.arrays import Floats, Ints
+from poise.graph import Graph
+from poise.registry import Registry, declared
 
-#: Larger = ask first, NaN = not a candidate. Optional members that the Learner looks for:
-#:
-#: ``uses_scores = False`` (class attribute)
-#:     says that neither scores nor norms are read, so that none are solved for ahead.
-#: ``start(graph, given, seed) -> memory``, ``advance(memory, node) -> memory``
-#:     what is worth remembering between questions: `start` sees the nodes labelled at the
-#:     beginning, `advance` each further node that is asked or labelled, in order. Both depend on
-#:     nothing else and change nothing, so that the memory can be rebuilt after an undo or from a
-#:     file. ``snapshot.memory`` is the result.
-#: ``tau`` (class attribute)
-#:     the decay it was made for, as `Learner` takes it; 0.001 if it does not say.
-#: ``rtol`` (class attribute)
-#:     the relative residual that its choices need; that of `solve` if it does not say.
-#: ``needs``, ``cost``, ``use`` (class attributes)
-#:     what ``poise acquisitions`` shows beside the first line of the docstring.
-Acquisition = Callable[[Snapshot], Floats]
-acquisitions: Registry[Acquisition] = Registry("acquisition")
+#: Decay for acquisitions that declare none.
+USUAL_TAU = 1e-3
+
+
+class Acquisition(Protocol):
+    """What is worth asking: a value per node. Larger = ask first, NaN = not a candidate.
+
+    A function is enough. A class may also have the attributes of `AcquisitionTraits`, and the
+    methods of `Remembering`.
+    """
+
+    def __call__(self, snapshot: Snapshot, /) -> Floats: ...
+
+
+class Remembering(Acquisition, Protocol):
+    """An acquisition that remembers something between questions, ``snapshot.memory``.
+
+    Both methods depend on their arguments alone and change none of them, so that the memory can be
+    rebuilt after an undo or from a file.
+    """
+
+    def start(self, graph: Graph, labelled: Ints, seed: int, /) -> Any:
+        """The memory at the beginning, when the nodes `labelled` have a label."""
+
+    def advance(self, memory: Any, node: int, /) -> Any:
+        """The memory after one more node is asked or labelled."""
+
+
+@dataclass(frozen=True)
+class AcquisitionTraits:
+    """What an acquisition may declare as class attributes, with the defaults.
+
+    Attributes
+    ----------
+    uses_scores : False promises that neither scores nor norms are read: none are solved for ahead
+    tau : the decay that it was made for, as `Learner` takes it; None for `USUAL_TAU`
+    rtol : the relative residual that its choices need; None for that of `solve`
+    needs, cost, use : what ``poise acquisitions`` shows beside the first line of the docstring
+    """
+
+    uses_scores: bool = True
+    tau: Any = None
+    rtol: float | None = None
+    needs: str = ""
+    cost: str = ""
+    use: str = ""
+
+
+acquisitions: Registry[Acquisition] = Registry("acquisition", "poise.acquisitions")
 
 
 def as_acquisition(acquisition: Any) -> Acquisition:
@@ -31,6 +64,17 @@ def as_acquisition(acquisition: Any) -> Acquisition:
     return acquisitions.resolve(acquisition, "of a Snapshot")
 
 
-def usual_tau(acquisition: Acquisition) -> Any:
-    """The decay that an acquisition was made for."""
-    return getattr(acquisition, "tau", 1e-3)
+def traits_of(acquisition: Any) -> AcquisitionTraits:
+    """What an acquisition declares, or its factory."""
+    return declared(acquisition, AcquisitionTraits)
+
+
+def usual_tau(acquisition: Acquisition, otherwise: Any = USUAL_TAU) -> Any:
+    """The decay that an acquisition was made for, or `otherwise` if it declares none."""
+    tau = traits_of(acquisition).tau
+    return otherwise if tau is None else tau
+
+
+def remembers(acquisition: Acquisition) -> TypeGuard[Remembering]:
+    """Whether an acquisition remembers something between questions."""
+    return hasattr(acquisition, "start")

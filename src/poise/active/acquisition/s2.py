@@ -75,8 +75,8 @@ class S2:
             other = known[W.indices[row]]
             lengths[row][(other >= 0) & (other != known[node])] = np.inf
         paths = sparse.csr_array((lengths, W.indices, W.indptr), shape=W.shape)
-        d, before, source = dijkstra(paths, indices=nodes, min_only=True, return_predecessors=True)
-        region = np.where(source >= 0, known[np.maximum(source, 0)], -1)
+        d, before, origin = dijkstra(paths, indices=nodes, min_only=True, return_predecessors=True)
+        region = np.where(origin >= 0, known[np.maximum(origin, 0)], -1)
         near, far = np.repeat(region, np.diff(W.indptr)), region[W.indices]
         edge = np.flatnonzero((near != far) & (near >= 0) & (far >= 0) & np.isfinite(lengths))
         x = np.searchsorted(W.indptr, edge, side="right") - 1

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from poise.active.acquisition.distances import (
-    SHORTEST,
+    MIN_EDGE_LENGTH,
     ball_radius,
     edge_distances,
     edge_lengths,
@@ -67,12 +67,12 @@ class Typicality:
     def __post_init__(self) -> None:
         real_number(self.proportion, "proportion", lambda p: 0 < p <= 1, SHARE_EXPECTED)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Surroundings:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Surroundings:
         nowhere = np.zeros(graph.n_nodes, dtype=np.int64)
         edges = edge_distances(graph)
         lengths = edge_lengths(graph) if edges is None else edges
         memory = Surroundings(lengths, typicality_ranks(graph, edges), nowhere)
-        for node in given:
+        for node in labelled:
             memory = self.advance(memory, int(node))
         return memory
 
@@ -96,16 +96,16 @@ def typicality(graph: Graph, edges: sparse.csr_array | None = None) -> Floats:
 
     Of a k-NN graph these are the ends of a node's edges no longer than d_k; if their distances are
     not known, 1 / d_k. Of any other graph it is the degree: the sum of a kernel of fixed width
-    estimates the density too. `edges` are the `edge_distances`, if they are at hand.
+    estimates the density too. `edges` are the `edge_distances`, if known already.
     """
     made, spacing = graph.construction, graph.spacing
     if made is None or made.k is None or spacing is None:
         return graph.degrees
     edges = edge_distances(graph) if edges is None else edges
     if edges is None:
-        return np.asarray(1 / np.maximum(spacing.scale, SHORTEST))
+        return np.asarray(1 / np.maximum(spacing.scale, MIN_EDGE_LENGTH))
     rows = np.repeat(np.arange(graph.n_nodes), np.diff(edges.indptr))
     listed = edges.data <= spacing.scale[rows] * (1 + 1e-9)  # the two may be rounded differently
     sums = np.bincount(rows[listed], edges.data[listed], graph.n_nodes)
     counts = np.bincount(rows[listed], minlength=graph.n_nodes)
-    return np.asarray(counts / np.maximum(sums, SHORTEST))
+    return np.asarray(counts / np.maximum(sums, MIN_EDGE_LENGTH))

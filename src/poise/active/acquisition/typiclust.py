@@ -20,13 +20,13 @@ from poise.linalg.spectrum import smallest_eigenpairs
 from poise.models.components import laplacian
 
 #: Points that the centres are computed from; all points are then assigned to them.
-SAMPLE = 10_000
+SAMPLE_POINTS = 10_000
 #: Most steps of k-means.
-STEPS = 30
+MAX_KMEANS_STEPS = 30
 #: Dimensions in which k-means is done at most.
-DIMENSIONS = 50
+MAX_DIMENSIONS = 50
 #: Eigenvectors that stand for features where there are none.
-EIGENVECTORS = 20
+N_EIGENVECTORS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ class Clusters:
         n = self.points.shape[0]
         points: Any = self.points
         sample = points
-        if n > SAMPLE:
-            chosen = np.random.default_rng(self.seed).choice(n, SAMPLE, replace=False)
+        if n > SAMPLE_POINTS:
+            chosen = np.random.default_rng(self.seed).choice(n, SAMPLE_POINTS, replace=False)
             sample = points[np.sort(chosen)]
         # One thread: several add up in any order, and wait for each other on a busy machine.
         with thread_controller().limit(limits=1), warnings.catch_warnings():
@@ -59,7 +59,7 @@ class Clusters:
             first, _ = kmeans_plusplus(
                 sample, self.count, random_state=self.seed % 2**32, n_local_trials=1
             )
-            means = KMeans(self.count, init=first, n_init=1, max_iter=STEPS).fit(sample)
+            means = KMeans(self.count, init=first, n_init=1, max_iter=MAX_KMEANS_STEPS).fit(sample)
             nearest = means.labels_
             if sample is not points:
                 nearest = pairwise_distances_argmin(points, means.cluster_centers_)
@@ -130,11 +130,11 @@ class TypiClust:
         whole_number(self.min_size, "min_size", 1)
         whole_number(self.batch, "batch", 1)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Memory:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Memory:
         points = spectral_coordinates(graph) if graph.features is None else feature_space(graph)[0]
         points = _few_dimensions(points)
-        clusters = Clusters(points, self._count(given.size, graph.n_nodes), seed)
-        return Memory(typicality_ranks(graph), clusters, given.size)
+        clusters = Clusters(points, self._count(labelled.size, graph.n_nodes), seed)
+        return Memory(typicality_ranks(graph), clusters, labelled.size)
 
     def advance(self, memory: Memory, node: int) -> Memory:
         n_constrained = memory.n_constrained + 1
@@ -154,21 +154,21 @@ class TypiClust:
         sizes = np.bincount(codes, minlength=count)
         labelled = np.bincount(codes[snapshot.constrained], minlength=count)
         order = np.lexsort((-sizes, labelled, sizes < self.min_size))
-        place = np.empty(count)
-        place[order] = np.arange(count)
-        return np.asarray(memory.ranks - place[codes])
+        rank = np.empty(count)
+        rank[order] = np.arange(count)
+        return np.asarray(memory.ranks - rank[codes])
 
 
 def _few_dimensions(points: Any) -> Any:
     """Points as they are, or their principal components where there are many dimensions."""
-    if not isinstance(points, np.ndarray) or min(points.shape) <= DIMENSIONS:
+    if not isinstance(points, np.ndarray) or min(points.shape) <= MAX_DIMENSIONS:
         return points
     from sklearn.decomposition import PCA
 
-    return PCA(DIMENSIONS, svd_solver="covariance_eigh").fit_transform(points)
+    return PCA(MAX_DIMENSIONS, svd_solver="covariance_eigh").fit_transform(points)
 
 
 def spectral_coordinates(graph: Graph) -> Floats:
     """(n, m) eigenvectors of the smallest eigenvalues of the normalised Laplacian."""
-    m = min(EIGENVECTORS, graph.n_nodes)
+    m = min(N_EIGENVECTORS, graph.n_nodes)
     return smallest_eigenpairs(laplacian(graph), m, "normalised")[1]

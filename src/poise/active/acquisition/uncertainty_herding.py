@@ -5,29 +5,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from poise.active.acquisition.herd import Herd
+from poise.active.acquisition.herd import Herd, Herding
 from poise.active.acquisition.margin import margins
-from poise.active.acquisition.maxherding import check_herding
 from poise.active.acquisition.probabilities import class_probabilities, classes_seen
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
-from poise.arrays import Floats, Ints
-from poise.graph import Graph
+from poise.arrays import Floats
 
 
 @acquisitions.register("uncertainty-herding")
 @dataclass(frozen=True)
-class UncertaintyHerding:
+class UncertaintyHerding(Herding):
     """The point that adds most to the coverage of uncertain points first: `maxherding`, weighted.
 
-    With U(x) one less the margin between the two largest class probabilities at x, S the
+    With U(x) one minus the margin between the two largest class probabilities at x, S the
     constrained nodes and ``k(x, z) = exp(-d(x, z)^2 / sigma^2)``, the value of z is
 
         sum over x of U(x) max(k(x, z) - max over s in S of k(x, s), 0) / sum over x of U(x).
 
     While the model is unsure of everything this is `maxherding`. The kernel narrows as labels come
     closer together, to the median distance from a constrained node to the nearest other: in the
-    end a node speaks for itself only, and the value is its uncertainty.
+    end a node covers only itself, and the value is its uncertainty.
 
     The paper narrows the kernel to the smallest of these distances, which two labels close to each
     other by chance make tiny. It also chooses a temperature for the probabilities by the
@@ -48,21 +46,9 @@ class UncertaintyHerding:
     for all label budgets", 2025.
     """
 
-    sigma: float | None = None
-    sample: int = 4_000
-
     needs: ClassVar[str] = "scores, and features or eigenpairs"
     cost: ClassVar[str] = "one Poisson solve, one pass over the kernel of 4,000 nodes"
     use: ClassVar[str] = "to cover first and to refine later, without a schedule"
-
-    def __post_init__(self) -> None:
-        check_herding(self.sigma, self.sample)
-
-    def start(self, graph: Graph, given: Ints, seed: int) -> Herd:
-        return Herd.of(graph, given, self.sample, self.sigma, seed)
-
-    def advance(self, memory: Herd, node: int) -> Herd:
-        return memory.and_by(node)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         herd: Herd = snapshot.memory

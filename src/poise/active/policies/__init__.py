@@ -5,7 +5,7 @@ from poise.active.policies.kde import KDE
 from poise.active.policies.local_max import LocalMax
 from poise.active.policies.max import Max
 from poise.active.policies.proportional import Proportional
-from poise.active.policies.registry import Policy, as_policy, policies
+from poise.active.policies.registry import Policy, PolicyTraits, as_policy, is_for_batches, policies
 
 __all__ = [
     "KDE",
@@ -13,7 +13,9 @@ __all__ = [
     "LocalMax",
     "Max",
     "Policy",
+    "PolicyTraits",
     "Proportional",
     "as_policy",
+    "is_for_batches",
     "policies",
 ]

@@ -38,6 +38,6 @@ class EpsilonGreedy:
         shuffled = iter(rng.permutation(np.flatnonzero(~np.isnan(values))).tolist())
         chosen: dict[int, None] = {}
         for _ in range(min(k, int(np.count_nonzero(~np.isnan(values))))):
-            source = shuffled if rng.random() < self.epsilon else best
-            chosen[next(node for node in source if node not in chosen)] = None
+            order = shuffled if rng.random() < self.epsilon else best
+            chosen[next(node for node in order if node not in chosen)] = None
         return np.array(list(chosen), dtype=np.int64)

@@ -47,7 +47,7 @@ class LocalMax:
         self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
     ) -> Ints:
         k = min(k, int((~np.isnan(values)).sum()))
-        distance = np.full(len(values), FAR)
+        distance = np.full(len(values), UNREACHED_HOPS)
         chosen: list[int] = []
         reach = 0
         while len(chosen) < k:
@@ -59,18 +59,19 @@ class LocalMax:
             chosen += best
             approach(snapshot.graph, best[0], distance)
             if len(chosen) == 1:
-                reach = self.hops or max(1, int(distance[distance < FAR].max()) // 2)
+                reach = self.hops or max(1, int(distance[distance < UNREACHED_HOPS].max()) // 2)
         return np.array(chosen, dtype=np.int64)
 
 
 #: More hops than any path has.
-FAR = np.iinfo(np.int64).max
+UNREACHED_HOPS = np.iinfo(np.int64).max
 
 
 def approach(graph: Graph, node: int, distance: Ints) -> None:
     """Lower `distance`, edges to the nearest of some nodes, for one node more, in place.
 
-    `FAR` is where there is no path. No edge is looked at from where another node is as near.
+    `UNREACHED_HOPS` means that there is no path. Edges are not followed from where another node is
+    as near.
     """
     distance[node] = hops = 0
     front = np.array([node])

@@ -1,21 +1,47 @@
-"""The table of policies: name -> factory of ``(values, snapshot, k, rng) -> nodes``."""
+"""The table of policies, and what they may declare."""
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from poise.active.snapshot import Snapshot
 from poise.arrays import Floats, Ints
-from poise.registry import Registry
+from poise.registry import Registry, declared
 
-#: ``(values, snapshot, k, rng) -> (k,) distinct nodes``, best first; NaN values are never chosen.
-#: A policy with ``batch = True`` chooses all nodes of a batch from one set of values; for the
-#: others the Learner asks one node at a time, with the open questions answered in expectation.
-Policy = Callable[[Floats, Snapshot, int, np.random.Generator], Ints]
-policies: Registry[Policy] = Registry("policy")
+
+class Policy(Protocol):
+    """How nodes are chosen: `k` different ones, best first; never one whose value is NaN.
+
+    A function is enough. A class may also have the attributes of `PolicyTraits`.
+    """
+
+    def __call__(
+        self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator, /
+    ) -> Ints: ...
+
+
+@dataclass(frozen=True)
+class PolicyTraits:
+    """What a policy may declare as class attributes, with the defaults.
+
+    Attributes
+    ----------
+    batch : True chooses all nodes of a batch from one set of values. Otherwise one node is asked at
+        a time, with the open questions answered in expectation.
+    """
+
+    batch: bool = False
+
+
+policies: Registry[Policy] = Registry("policy", "poise.policies")
 
 
 def as_policy(policy: Any) -> Policy:
     """A name or a function, as a function."""
     return policies.resolve(policy, "(values, snapshot, k, rng) -> nodes")
+
+
+def is_for_batches(policy: Policy) -> bool:
+    """Whether a policy chooses all nodes of a batch at once."""
+    return declared(policy, PolicyTraits).batch

@@ -23,7 +23,7 @@ from poise.registry import Registry
 #: that computes each item by itself says ``itemwise = True``, has `dimensions` and `fingerprint()`,
 #: and takes `kept`, in which it looks up and keeps rows item by item.
 Embedding = Callable[..., npt.NDArray[np.float32]]
-embeddings: Registry[Embedding] = Registry("embedding")
+embeddings: Registry[Embedding] = Registry("embedding", "poise.embeddings")
 #: Instead of a name: the embedding that suits the items.
 AUTO = "auto"
 

@@ -420,9 +420,8 @@ class Asker:
             self._notify()
 
     def _prepare(self) -> None:
-        solves = bool(self.learner.open_problems())  # else it says nothing about the speed
         before = time.perf_counter()
-        self.learner.prepare()
+        solves = self.learner.prepare()  # else it says nothing about the speed
         if solves and self._has_solved:
             self.solve_seconds.append(time.perf_counter() - before)
         self._has_solved |= solves

@@ -72,7 +72,7 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
         return None
     learner = setup.learner(graph, 0)
     if _is_large(learner):
-        learner.most_held_out = HELD_OUT
+        learner = learner.copy(most_held_out=HELD_OUT)
     # The guess shown with a question is the graph's alone, so it has a calibration of its own.
     calibration, deciding = learner.calibration, _by(learner, "balanced").calibration
     # While one class is all there is, every guess is right, and that says nothing.
@@ -101,9 +101,7 @@ def _is_large(learner: Learner) -> bool:
 
 def _by(learner: Learner, predictor: str) -> Learner:
     """The same learner, which predicts otherwise; what is solved is shared."""
-    twin = learner.copy()
-    twin.predictor = predictor
-    return twin
+    return learner.copy(predictor=predictor)
 
 
 def unseen(labels: Mapping[int, Any]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, Learner
-from poise.active.policies import Policy
+from poise.active.policies import Policy, is_for_batches
 from poise.active.policies.local_max import LocalMax
 from poise.active.snapshot import Snapshot
 from poise.arrays import Floats, Ints
@@ -163,7 +163,7 @@ class _Noted:
 
     @property
     def batch(self) -> bool:
-        return bool(getattr(self.policy, "batch", False))
+        return is_for_batches(self.policy)
 
     def __call__(
         self, values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
@@ -218,20 +218,14 @@ def _ask(
     k: int,
     calibration: Calibration | None,
 ) -> list[Question]:
-    before, noted = learner.policy, _Noted(policy)
-    learner.policy = noted
+    noted = _Noted(policy)
     try:
-        nodes = learner.ask(k).tolist()
+        nodes = learner.ask(k, policy=noted).tolist()
     except PoolExhausted:
         return []
-    finally:
-        learner.policy = before
     look = None
     if noted.snapshot is not None and noted.values is not None:
         look = _Look.at(learner, noted.snapshot, noted.values, calibration)
-    # The snapshot knows a learner with this policy. Such a circle, with the scores of all nodes in
-    # it, would stay until the interpreter looks for circles, which it does ever more rarely.
-    noted.values = noted.snapshot = None
     return [_question(learner, features, node, look) for node in nodes]
 
 

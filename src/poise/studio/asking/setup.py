@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from poise import Graph, Learner
-from poise.active.acquisition.registry import as_acquisition
+from poise.active.acquisition.registry import as_acquisition, usual_tau
 from poise.studio.log.settings import DEFAULTS
 
 #: How the first question is chosen where the acquisition cannot choose without labels: the middle
@@ -39,7 +39,7 @@ class Setup:
         learner = Learner(
             graph,
             acquisition=acquisition,
-            tau=getattr(acquisition, "tau", DECAY) if self.tau is None else self.tau,
+            tau=usual_tau(acquisition, DECAY) if self.tau is None else self.tau,
             seeding=None if self.acquisition in SELF_SEEDING else SEEDING,
             n_seeding=1,
             seed=seed,

@@ -11,7 +11,7 @@ from poise.arrays import Bools, Floats, Ints
 from poise.graph import Graph
 
 #: Rounds of exact judgement per question; each solves for half a shortlist of columns.
-ROUNDS = 2
+MAX_ROUNDS = 2
 #: An estimate may be too low by this much: five standard deviations at 256 projections.
 SLACK = 0.15
 #: From statistics of nodes to their values; larger = ask first.
@@ -49,7 +49,7 @@ def refine(
         promise[nodes] = -np.inf
 
     judge(np.fromiter(columns, dtype=np.int64, count=len(columns)))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if (1 + SLACK) * promise.max() <= max(values.values(), default=-np.inf):
             break
         newcomers = np.argsort(-promise, kind="stable")[: max(size // 2, 1)]

@@ -28,11 +28,11 @@ from poise.linalg.spectrum import SpectrumKind, smallest_eigenpairs
 from poise.models.components import laplacian, reached
 
 #: Length of the shortlist, where estimates err by 1 to 3 per cent and where they err more.
-SHORT, LONG = 32, 48
+SHORTLIST_NODES, LONG_SHORTLIST_NODES = 32, 48
 #: Columns solved for at once: bounds the memory.
-CHUNK = 64
+CHUNK_COLUMNS = 64
 #: Decimals of a truncated form's values, relative to the largest, that are more than rounding.
-DIGITS = 10
+VALUE_DECIMALS = 10
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class OnAllPoints(_Form):
         Columns kept exactly. By default 32, and 48 if there were components without a label at the
         start: estimates err more then.
     dense : int
-        On graphs of at most so many nodes the whole covariance is inverted and nothing estimated:
+        On graphs of at most this many nodes the whole covariance is inverted and nothing estimated:
         at 5,000 nodes 200 MB and a few seconds once, and no solve for a question after that.
     """
 
@@ -110,11 +110,11 @@ class OnAllPoints(_Form):
             whole_number(self.shortlist, "shortlist", 1)
         whole_number(self.dense, "dense", 0)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Sketch | Dense:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Sketch | Dense:
         answers, q = self._answers(), self.projections
         if graph.n_nodes <= self.dense:
-            return dense(graph, answers, given)
-        return self._refined(sketch(graph, answers, given, q, seed, squares=self.squares))
+            return dense(graph, answers, labelled)
+        return self._refined(sketch(graph, answers, labelled, q, seed, squares=self.squares))
 
     def advance(self, memory: Sketch | Dense, node: int) -> Sketch | Dense:
         if isinstance(memory, Dense):
@@ -126,7 +126,7 @@ class OnAllPoints(_Form):
         return memory if self.weighted else refine(memory, self.criterion, self._size(memory))
 
     def _size(self, memory: Sketch) -> int:
-        return self.shortlist or (SHORT if memory.settled else LONG)
+        return self.shortlist or (SHORTLIST_NODES if memory.settled else LONG_SHORTLIST_NODES)
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         memory: Sketch | Dense = snapshot.memory
@@ -167,11 +167,11 @@ class OnTruncation(_Form):
         super().__post_init__()
         whole_number(self.m, "m", 1)
 
-    def start(self, graph: Graph, given: Ints, seed: int) -> Truncation:
+    def start(self, graph: Graph, labelled: Ints, seed: int) -> Truncation:
         m = min(self.m, graph.n_nodes)
         values, vectors = smallest_eigenpairs(laplacian(graph), m, self.normalisation)
         state = Truncation.of(values, vectors, self.epsilon, self._answers().s2)
-        for node in given.tolist():
+        for node in labelled.tolist():
             state = state.ask(node)
         return state
 
@@ -184,7 +184,9 @@ class OnTruncation(_Form):
         if weight is not None:
             values = weight * values
         # Once a single direction is left all nodes tie; rounding must not choose among them.
-        return np.asarray(np.round(values / (values.max() or 1.0), DIGITS), dtype=np.float64)
+        return np.asarray(
+            np.round(values / (values.max() or 1.0), VALUE_DECIMALS), dtype=np.float64
+        )
 
 
 @dataclass(frozen=True)
@@ -221,8 +223,8 @@ class OnSubset(_Form):
         if self.model == "hard":
             waiting = ~reached(graph, snapshot.constrained)
         resistance = np.ones(graph.n_nodes)
-        for first in range(0, len(nodes), CHUNK):
-            part = nodes[first : first + CHUNK]
+        for first in range(0, len(nodes), CHUNK_COLUMNS):
+            part = nodes[first : first + CHUNK_COLUMNS]
             columns = answers.columns(graph, snapshot.constrained, part)
             statistics = Statistics.of_columns(columns, part, answers.s2)
             values[part] = self.criterion(statistics)

@@ -8,7 +8,7 @@ from scipy import sparse
 from poise.arrays import Floats
 
 #: Rows that are converted at once: bounds the memory.
-ROWS = 4_096
+BLOCK_ROWS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,8 @@ class Projection:
     @classmethod
     def of(cls, base: np.ndarray, S: sparse.csr_array | None = None) -> "Projection":
         norms = np.empty(len(base))
-        for first in range(0, len(base), ROWS):
-            part = slice(first, first + ROWS)
+        for first in range(0, len(base), BLOCK_ROWS):
+            part = slice(first, first + BLOCK_ROWS)
             block = base[part] if S is None else S[part] @ base
             norms[part] = np.einsum("ij,ij->i", block, block, dtype=np.float64)
         return cls(base, norms, S)
@@ -50,10 +50,10 @@ class Projection:
     def changed(self, direction: Floats, row: Floats) -> "Projection":
         """``Z + direction row^T``."""
         along = np.empty(len(self.base))
-        for first in range(0, len(along), ROWS):
+        for first in range(0, len(along), BLOCK_ROWS):
             # In double precision: norms may fall from 1e5 to 1 when a component gets its first
             # answer, and single precision would leave noise of that size.
-            part = slice(first, first + ROWS)
+            part = slice(first, first + BLOCK_ROWS)
             along[part] = self.base[part].astype(np.float64) @ row
         for earlier, other in zip(self.directions, self.rows, strict=True):
             along += earlier * (other @ row)

@@ -36,14 +36,14 @@ from poise.linalg.simultaneous import SMALL_MAX_NODES
 from poise.models.components import laplacian, reached
 
 #: Right-hand sides of a sketch that are solved for at once: bounds the memory.
-CHUNK = 32
-#: One column in so many, and at most one for so many nodes, stands for the largest part of C.
-DEFLATED = 8
-#: Relative residual of the projections: what is left is small beside their random error (1 to 3%),
-#: and halves the set-up.
-ROUGH = 1e-4
+CHUNK_COLUMNS = 32
+#: One in this many columns, and at most one per this many nodes, represents the largest part of C.
+DEFLATION_RATIO = 8
+#: Relative residual of the projections: small beside their random error (1 to 3%), and it halves
+#: the time of the set-up.
+PROJECTION_RTOL = 1e-4
 #: Relative residual of the columns that judge the shortlist.
-JUDGING = 1e-5
+SHORTLIST_RTOL = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ class Sketch:
     sums : (components, q) sums of R over each component
     deflated : number of the first columns that are not random
     columns : exact columns of the nodes on the shortlist
-    settled : whether every component had an asked node when the projections were made; if not, what
-        they were made for has changed since, and they err more
+    settled : whether every component had an asked node when the projections were made; if not,
+        they fit an earlier state and err more
     """
 
     graph: Graph
@@ -98,7 +98,7 @@ class Sketch:
         if missing.any():
             asked = np.array(self.asked, dtype=np.int64)
             columns[:, missing] = self.model.columns(
-                self.graph, asked, nodes[missing], rtol=_tolerance(self.graph, JUDGING)
+                self.graph, asked, nodes[missing], rtol=_tolerance(self.graph, SHORTLIST_RTOL)
             )
         return Statistics.of_columns(columns, nodes, self.model.s2), columns
 
@@ -112,7 +112,7 @@ def sketch(
     """
     n = graph.n_nodes
     rng = np.random.default_rng([seed, 0])
-    V = _largest_part(graph, model, asked, min(q // DEFLATED, n // DEFLATED), rng)
+    V = _largest_part(graph, model, asked, min(q // DEFLATION_RATIO, n // DEFLATION_RATIO), rng)
     r = V.shape[1]
     random = q - r
     spread = np.empty((n, q if squares else 0), dtype=np.float32)
@@ -133,8 +133,8 @@ def sketch(
 
     if squares:
         fill(slice(0, r), V)
-    for first in range(r, q, CHUNK):
-        part = slice(first, min(first + CHUNK, q))
+    for first in range(r, q, CHUNK_COLUMNS):
+        part = slice(first, min(first + CHUNK_COLUMNS, q))
         width = part.stop - part.start
         if squares:
             R = _signs(rng, n, width)
@@ -226,7 +226,12 @@ def _ask_first_of_component(before: Sketch, node: int) -> Sketch:
 
 
 def _apply(
-    graph: Graph, model: AnswerModel, asked: Ints, B: Floats, *, rtol: float | None = ROUGH
+    graph: Graph,
+    model: AnswerModel,
+    asked: Ints,
+    B: Floats,
+    *,
+    rtol: float | None = PROJECTION_RTOL,
 ) -> Floats:
     """``C B``, and ``L^+ B`` where there is no covariance yet."""
     rtol = _tolerance(graph, rtol)
