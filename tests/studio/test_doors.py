@@ -184,7 +184,7 @@ def test_large_bodies_are_parsed_beside_the_loop(client, monkeypatch):
         threads.add(threading.current_thread().name)
         return {}
 
-    monkeypatch.setattr("poise.studio.web.server.parse_json", noted)
+    monkeypatch.setattr("poise.studio.web.site.parse_json", noted)
     send(client, {"client": "x"}, path="/api/undo")
     (loop,) = threads
     send(client, {"client": "x" * 200_000}, path="/api/undo")

@@ -132,7 +132,7 @@ def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monk
     studio.answer(page, 3)
     studio.project.predictions().result(60)
     there, computed = studio.project.newest, Future()
-    monkeypatch.setattr("poise.studio.web.server.SOON", 0.01)
+    monkeypatch.setattr("poise.studio.web.handlers.review.TABLE_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(studio.project, "predictions", lambda: computed)
     page.keyboard.press("v")
     page.wait_for_selector("#review[data-ready] .row[data-item]")

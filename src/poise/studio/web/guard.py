@@ -151,17 +151,17 @@ class Guard:
         if root and path != root and not path.startswith(f"{root}/"):
             path = root + path
         scope = dict(scope) | {"root_path": root, "path": path}
-        refusal = self._refusal(Request(scope), path.removeprefix(root))
-        await (refusal or self.app)(scope, receive, with_headers)
+        refused = self._refused(Request(scope), path.removeprefix(root))
+        await (refused or self.app)(scope, receive, with_headers)
 
-    def _refusal(self, request: Request, path: str) -> Response | None:
+    def _refused(self, request: Request, path: str) -> Response | None:
         doors = self.doors
         if not doors.is_host(request.headers.get("host", "")):
-            return said(421, "this server has another name: use the address that poise printed")
+            return refusal(421, "this server has another name: use the address that poise printed")
         if request.method not in ("GET", "HEAD"):
-            refusal = self._refused_write(request, path)
-            if refusal is not None:
-                return refusal
+            refused = self._refused_write(request, path)
+            if refused is not None:
+                return refused
         if not path:
             return RedirectResponse(f"{doors.root}/", status_code=303)
         given = request.query_params.get("token")
@@ -178,21 +178,21 @@ class Guard:
                 return RedirectResponse(f"{doors.root}/login", status_code=303)
         if path == "/":
             return HTMLResponse(CLOSED, status_code=403)
-        return said(403, "open the address that poise label printed")
+        return refusal(403, "open the address that poise label printed")
 
     def _refused_write(self, request: Request, path: str) -> Response | None:
         headers = request.headers
         if not self.doors.is_origin(headers.get("origin", ""), headers["host"]):
-            return said(403, "a page elsewhere may not write here")
+            return refusal(403, "a page elsewhere may not write here")
         file = path == "/api/import"
         kind = "application/octet-stream" if file else "application/json"
         if headers.get("content-type", "").split(";")[0] != kind:
-            return said(415, f"expected {kind}")
+            return refusal(415, f"expected {kind}")
         most = LARGEST_FILE if file else LARGEST_LOGIN if path == "/login" else LARGEST
         length = headers.get("content-length", "")
         known = length.isascii() and length.isdigit() and "transfer-encoding" not in headers
         if not known or int(length[:20]) > most:
-            return said(413, f"a request must say how long it is, at most {most:,} bytes")
+            return refusal(413, f"a request must say how long it is, at most {most:,} bytes")
         return None
 
 
@@ -208,6 +208,6 @@ class Answer(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def said(status: int, words: str, **more: Any) -> Response:
-    """A refusal as one sentence."""
+def refusal(status: int, words: str, **more: Any) -> Response:
+    """An error status with one sentence that says why."""
     return Answer({"error": words} | more, status_code=status)

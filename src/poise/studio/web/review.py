@@ -80,17 +80,17 @@ def review(
     chosen = _chosen(project, catalogue, state, wanted, predictions, against, agreed)
     page = chosen[wanted.offset : wanted.offset + wanted.limit]
     rows, blind = [], state.blind
-    for index in page.tolist():
-        item = catalogue.ids[index]
+    for node in page.tolist():
+        item = catalogue.ids[node]
         given = state.labels.get(item)
         guess, confidence = None, None
         if predictions is not None and item not in blind:
-            guess, confidence = predictions.of(index)
+            guess, confidence = predictions.of(node)
         rows.append(
             {
                 "item": item,
-                "index": index,
-                "source": catalogue.sources[index],
+                "index": node,
+                "source": catalogue.sources[node],
                 "label": given.label if given else None,
                 "by": given.by if given else None,
                 "time": given.time if given else None,

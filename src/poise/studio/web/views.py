@@ -145,9 +145,9 @@ def about(project: Project, item: str, seconds: float) -> dict[str, Any]:
     catalogue = project.catalogue
     if item not in catalogue.nodes:
         raise InputError(f"there is no item {item[:60]!r}: the source may have changed")
-    index = catalogue.nodes[item]
-    found = details(catalogue, index, project.columns().result(seconds))
-    return {"item": item, "source": catalogue.sources[index], "details": found}
+    node = catalogue.nodes[item]
+    shown = details(catalogue, node, project.columns().result(seconds))
+    return {"item": item, "source": catalogue.sources[node], "details": shown}
 
 
 def left_out(project: Project) -> dict[str, Any]:
@@ -197,18 +197,18 @@ def map_labels(project: Project) -> dict[str, Any]:
     return {"labels": [[project.index[i], place[label]] for i, label in given[-DOTS:]]}
 
 
-def map_item(project: Project, index: int) -> dict[str, Any]:
-    """What the map says of one item."""
-    item = project.catalogue.ids[index]
+def map_item(project: Project, node: int) -> dict[str, Any]:
+    """What the map shows about one item."""
+    item = project.catalogue.ids[node]
     given = project.state.labels.get(item)
     future = project.predictions()
     predictions = future.result() if future.done() else None
     guess, confidence = None, None
-    if predictions is not None and index < len(predictions) and item not in project.state.blind:
-        guess, confidence = predictions.of(index)
+    if predictions is not None and node < len(predictions) and item not in project.state.blind:
+        guess, confidence = predictions.of(node)
     return {
         "item": item,
-        "source": project.catalogue.sources[index],
+        "source": project.catalogue.sources[node],
         "label": None if given is None else given.label,
         "guess": guess,
         "confidence": confidence,
