@@ -302,13 +302,13 @@ def test_the_map(client, project):
     assert (labels > 0).sum() == 4
     assert set(guesses) <= {1, 2}
     assert len(known) == 60
-    one = client.get("/api/map/item?index=3").json()
+    one = client.get("/api/map/item?node=3").json()
     assert one["item"] == "item3"
-    assert send(client, {"indices": [0, 5]}, path="/api/map/items").json() == {
+    assert send(client, {"nodes": [0, 5]}, path="/api/map/items").json() == {
         "items": ["item0", "item5"]
     }
     assert len(client.get("/api/map/labels").json()["labels"]) == 4
-    for bad in ("index=60", "index=-1", "index=x", ""):
+    for bad in ("node=60", "node=-1", "node=x", ""):
         assert client.get(f"/api/map/item?{bad}").status_code == 422
     assert client.get("/api/map/points?layout=none").status_code == 422
 

@@ -89,7 +89,7 @@ def review(
         rows.append(
             {
                 "item": item,
-                "index": node,
+                "node": node,
                 "source": catalogue.sources[node],
                 "label": given.label if given else None,
                 "by": given.by if given else None,

@@ -163,13 +163,13 @@ ADDRESSES: tuple[Address, ...] = (
         "`classes` of the state), and how well each item is known (uint8). 202 while computed.",
     ),
     Address("GET", "/api/map/labels", map.labels, "Nodes and classes of the labelled items."),
-    Address("GET", "/api/map/item", map.item, "One item by its node.", {"index": "its number"}),
+    Address("GET", "/api/map/item", map.item, "One item by its node.", {"node": "its number"}),
     Address(
         "POST",
         "/api/map/items",
         map.items,
         "Ids of items by their nodes.",
-        body={"indices": "array"},
+        body={"nodes": "array"},
     ),
     # Review, export, import
     Address(

@@ -76,7 +76,7 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         explained = explained and (project.newest is not None or not state.labels)
     return {
         "item": item,
-        "index": question.node,
+        "node": question.node,
         "source": project.catalogue.sources[question.node],
         "version": state.version.get(item, 0),
         "purpose": purpose,

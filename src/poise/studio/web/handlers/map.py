@@ -52,14 +52,14 @@ def labels(call: Call) -> Any:
 
 @on_project
 def item(call: Call) -> Any:
-    return views.map_item(call.project, _node(call.project, call.query.get("index")))
+    return views.map_item(call.project, _node(call.project, call.query.get("node")))
 
 
 @on_project
 def items(call: Call) -> Any:
-    nodes = call.data.get("indices")
+    nodes = call.data.get("nodes")
     if not isinstance(nodes, list):
-        raise InputError("expected an object with indices")
+        raise InputError("expected an object with nodes")
     ids = call.project.catalogue.ids
     return {"items": [ids[_node(call.project, node)] for node in nodes]}
 
@@ -68,7 +68,5 @@ def _node(project: Project, value: object) -> int:
     """A node of the project, from a number or the digits of one."""
     node = value if type(value) is int else whole_number(value) if isinstance(value, str) else None
     if node is None or not 0 <= node < len(project.catalogue):
-        raise InputError(
-            f"index is {str(value)[:20]!r}: expected 0 to {len(project.catalogue) - 1}"
-        )
+        raise InputError(f"node is {str(value)[:20]!r}: expected 0 to {len(project.catalogue) - 1}")
     return node
