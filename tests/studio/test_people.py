@@ -7,6 +7,7 @@ from crowds import answer, asked, make_project
 
 from poise.studio.asking import asker, demand
 from poise.studio.asking.demand import Demand
+from poise.studio.asking.pace import Pace
 from poise.studio.log.events import Event
 
 PEOPLE = [f"person {number}" for number in range(20)]
@@ -70,7 +71,7 @@ def settled(project):
     """Wait until the model has heard everything and has nothing left to do."""
     asker = project.asker
     asker.do(lambda learner: None).result(60)
-    assert asker.wait(lambda: True if asker.demand.ahead() <= len(asker.waiting) else None, 60)
+    assert asker.wait(lambda: True if asker.wanted_ready <= len(asker.waiting) else None, 60)
 
 
 def everybody_asked(project):
@@ -211,17 +212,21 @@ def test_whoever_is_left_alone_has_every_answer_thought_through_again(many):
 
 
 def test_the_questions_of_two_rounds_are_kept_ready(monkeypatch):
-    now = 1000.0
+    now, pace = 1000.0, Pace()
     monkeypatch.setattr(demand.time, "monotonic", lambda: now)
     wanted = Demand()
     wanted.people = 20
-    assert wanted.ahead() == 20, "one each, before anything is known"
+
+    def ready():
+        return pace.ready(wanted.people, wanted.taken_per_second, wanted.round_seconds)
+
+    assert ready() == 20, "one each, before anything is known"
     wanted.round_took(2.0)
     for _ in range(100):  # ten in a second
         wanted.taken()
-    assert wanted.ahead() == 40
+    assert ready() == 40
     wanted.round_took(60.0)
     wanted.round_took(60.0)
-    assert wanted.ahead() == demand.MOST_EACH * 20
-    now += demand.RECENT + 1
-    assert wanted.ahead() == 20, "nobody took one for a while"
+    assert ready() == pace.max_ready_each * 20
+    now += demand.RECENT_SECONDS + 1
+    assert ready() == 20, "nobody took one for a while"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -15,10 +15,14 @@ import numpy.typing as npt
 from poise import Graph, Learner
 from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
-from poise.linalg.turns import TURNS
-from poise.studio.asking.asker import NO_ANSWER, Asker, fulfil
+from poise.linalg.compiled import TURNS
+from poise.linalg.warm_up import is_warming_up
+from poise.studio.asking.asker import Asker
+from poise.studio.asking.background import in_background
 from poise.studio.asking.finding import Finder
+from poise.studio.asking.foreseeing import NO_ANSWER
 from poise.studio.asking.layout import eigenmaps, principal_plane
+from poise.studio.asking.pace import DEFAULT_PACE, Pace
 from poise.studio.asking.predictions import Predictions, predict
 from poise.studio.asking.progress import AUDIT
 from poise.studio.asking.question import NEW_CLASS, Features, Question
@@ -38,8 +42,6 @@ PATIENCE = timedelta(minutes=10)
 #: they take little from the questions.
 REST = 10.0
 
-T = TypeVar("T")
-
 
 class Project:
     """Everything that is known, and what to ask next. All methods may be called by any thread.
@@ -49,6 +51,7 @@ class Project:
     features : (n, d) what the neighbours were found by
     patience : how long an abandoned question waits
     compared : what items are compared by, why, and what could be tried instead, in sentences
+    pace, is_compiling : as for `Asker`
     """
 
     def __init__(
@@ -60,6 +63,8 @@ class Project:
         *,
         patience: timedelta = PATIENCE,
         compared: str = "",
+        pace: Pace = DEFAULT_PACE,
+        is_compiling: Callable[[], bool] = is_warming_up,
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.patience, self.compared = store, patience, compared
@@ -68,8 +73,8 @@ class Project:
         self.index = catalogue.nodes
         self.finder = Finder(catalogue, features, graph)
         self.state = _begun(store)
-        self.asker = Asker(graph, features, self._setup())
-        self.asker.alike = self._alike
+        self.asker = Asker(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
+        self.asker.duplicates_of = self._duplicate_nodes
         self._lock = threading.RLock()
         self._kept: dict[str, tuple[int, Future[Any]]] = {}
         self._labels_changed = self.state.last
@@ -324,7 +329,7 @@ class Project:
         found = [ids[node] for node in self.finder.duplicates(self.index[item])]
         return [other for other in found if not any(other in group for group in aside)]
 
-    def _alike(self, node: int) -> list[int]:
+    def _duplicate_nodes(self, node: int) -> list[int]:
         """Nodes that are answered with one, for what is foreseen of a single person's answers."""
         held = {one.item: who for who, one in self.state.open.items()}
         item = self.catalogue.ids[node]
@@ -585,13 +590,3 @@ def _begun(store: EventStore) -> State:
 def _close(future: "Future[TextIndex]") -> None:
     if future.exception() is None:
         future.result().close()
-
-
-def in_background(work: Callable[[], T]) -> "Future[T]":
-    """Done by a thread that nobody waits for at the end."""
-    future: Future[T] = Future()
-    thread = threading.Thread(
-        target=fulfil, args=(future, work), name="poise-background", daemon=True
-    )
-    thread.start()
-    return future

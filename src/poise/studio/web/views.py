@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from poise.errors import InputError
-from poise.studio.asking.asker import NO_ANSWER
+from poise.studio.asking.foreseeing import NO_ANSWER
 from poise.studio.asking.progress import progress
 from poise.studio.asking.question import NEW_CLASS, Question
 from poise.studio.log.classes import Shown
