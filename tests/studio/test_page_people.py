@@ -88,7 +88,7 @@ def test_an_abandoned_question_goes_to_somebody_else(together, visits):
     other = shown(bo)
     assert other != item
     ann.close()
-    studio.project.patience = timedelta(seconds=0.5)
+    studio.project.turns.patience = timedelta(seconds=0.5)
     bo.wait_for_timeout(600)
     bo.keyboard.press("2")
     assert shown(bo, other) == item

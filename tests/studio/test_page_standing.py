@@ -100,7 +100,7 @@ def test_advice_and_accuracy_are_seen_without_scrolling(start, visits, photos, f
     monkeypatch.setattr(progress, "Settled", lambda: type("Settled", (), {"least": 0}))
     found = studio.project.predictions().result(60)
     object.__setattr__(found, "advice", Advice(True, words, "why"))
-    studio.project.newest = found
+    studio.project.results.newest = found
     page.reload()
     shown(page)
     reads(page, "#standing .advice", words)

@@ -203,8 +203,8 @@ def test_a_person_who_has_answered_is_still_there(many):
 def test_whoever_is_left_alone_has_every_answer_thought_through_again(many):
     asked(many, "ann")
     held = asked(many, "ben")
-    many.patience *= 0
-    many._seen.clear()
+    many.turns.patience *= 0
+    many.turns._seen.clear()
     many.state.open.pop("ann")
     assert asked(many, "ben") == held
     assert not many.asker.demand.several

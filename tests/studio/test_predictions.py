@@ -149,7 +149,7 @@ def test_earlier_predictions_stay_until_there_are_newer(project):
     for _ in range(6):
         answer(project, asked(project))
     before = project.predictions().result(30)
-    with project._predicting:  # as if the next ones took long
+    with project.results.predicting:  # as if the next ones took long
         answer(project, asked(project))
         assert project.newest is before
 

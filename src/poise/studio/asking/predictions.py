@@ -16,6 +16,8 @@ from poise.arrays import Floats
 from poise.models.calibration import Calibration
 from poise.studio.asking.explored import explored
 from poise.studio.asking.setup import Setup
+from poise.studio.log.events import BY_PERSON
+from poise.studio.log.state import State
 
 #: Largest share of labels that are the only one of their class. It estimates the share of items
 #: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
@@ -93,6 +95,28 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
         _advice(graph, setup, _by(learner, "pwll"), surprising),
         explored(graph, np.array(list(setup.labels), dtype=np.int64)),
     )
+
+
+def surprising_answers(state: State, nodes: Mapping[str, int]) -> dict[int, bool]:
+    """Nodes that people labelled -> whether the model expected another class.
+
+    Nothing is expected of items that were labelled without a question, such as those of a grid.
+
+    Parameters
+    ----------
+    nodes : item -> its node
+    """
+    surprising: dict[int, bool] = {}
+    for event in state.done:
+        via = event.data.get("via", "question")
+        if event.kind != "label" or via not in BY_PERSON:
+            continue
+        is_wrong = event.data.get("guess") != event.data["label"]
+        for position, item in enumerate(event.items):
+            if item in nodes and item in state.labels:
+                was_asked = via in ("question", "audit") or (via == "duplicates" and position == 0)
+                surprising[nodes[item]] = is_wrong and was_asked
+    return surprising
 
 
 def _is_large(learner: Learner) -> bool:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from poise import Graph, Learner
 from poise.active.acquisition.registry import as_acquisition
+from poise.active.session import SKIP_ANSWERS
 from poise.studio.log.settings import DEFAULTS
+from poise.studio.log.state import State
 
 #: How the first question is chosen where the acquisition cannot choose without labels: the middle
 #: of a crowd. And the acquisitions that can.
@@ -54,3 +56,31 @@ class Setup:
             if free:
                 method(free)
         return learner
+
+
+def setup_of(state: State, nodes: Mapping[str, int]) -> Setup:
+    """What a learner begins with after the events of a state.
+
+    Parameters
+    ----------
+    nodes : item -> its node
+    """
+    excluded = {nodes[item] for item in state.unsure if item in nodes}
+    if state.settings["only"] is not None:
+        allowed = {nodes[item] for item in state.settings["only"] if item in nodes}
+        excluded |= set(range(len(nodes))) - allowed
+    recent = (i for i, at in state.skipped.items() if len(state.labels) - at < SKIP_ANSWERS)
+    return Setup(
+        _labels(state, nodes),
+        state.known.in_order_of_making(),
+        frozenset(excluded),
+        frozenset(nodes[item] for item in recent if item in nodes),
+        state.settings["acquisition"],
+        state.settings["tau"],
+    )
+
+
+def _labels(state: State, nodes: Mapping[str, int]) -> dict[int, str]:
+    """Node -> class, in the order in which they were answered."""
+    in_order = sorted(state.labels, key=lambda item: state.version[item])
+    return {nodes[item]: state.labels[item].label for item in in_order if item in nodes}

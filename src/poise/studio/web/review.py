@@ -179,13 +179,13 @@ def _chosen(
         keep &= same
     found = np.flatnonzero(keep)
     if wanted.text:
-        fitting = project.words().result().find(wanted.text)
+        fitting = project.results.words().result().find(wanted.text)
         fitting = fitting[fitting < n]
         found = fitting[keep[fitting]]
     if wanted.like:
         also = np.zeros(n, dtype=bool)
         also[found] = True
-        order = project.finder.like(index[wanted.like])
+        order = project.results.finder.like(index[wanted.like])
         order = order[order < n]
         found = order[also[order]]
     return _sorted(catalogue, state, found, wanted, predictions, against)

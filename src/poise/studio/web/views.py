@@ -146,7 +146,7 @@ def about(project: Project, item: str, seconds: float) -> dict[str, Any]:
     if item not in catalogue.nodes:
         raise InputError(f"there is no item {item[:60]!r}: the source may have changed")
     node = catalogue.nodes[item]
-    shown = details(catalogue, node, project.columns().result(seconds))
+    shown = details(catalogue, node, project.results.columns().result(seconds))
     return {"item": item, "source": catalogue.sources[node], "details": shown}
 
 

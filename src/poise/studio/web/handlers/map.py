@@ -21,7 +21,7 @@ BYTES = "application/octet-stream"
 @on_project
 def layouts(call: Call) -> Any:
     shown = [
-        {"name": name, "title": title, "ready": call.project.has_layout(name)}
+        {"name": name, "title": title, "ready": call.project.results.has_layout(name)}
         for name, title in views.LAYOUTS.items()
     ]
     return {"n": len(call.project.catalogue), "layouts": shown}
@@ -32,7 +32,7 @@ def points(call: Call) -> Any:
     name = call.query.get("layout", "pca")
     if name not in views.LAYOUTS:
         raise InputError(f"layout is {name!r}: expected {' or '.join(views.LAYOUTS)}")
-    future = call.project.layout(name)
+    future = call.project.results.layout(name)
     if name != "pca" and not future.done():
         return preparing()
     plane = future.result(REQUEST_WAIT_SECONDS)

@@ -13,7 +13,7 @@ TABLE_WAIT_SECONDS = 2.0
 @on_project
 def table(call: Call) -> Any:
     project, wanted = call.project, Wanted.of(call.query)
-    predicting, judging, words = project.predictions(), project.suspicion(), project.words()
+    predicting, judging, words = project.predictions(), project.suspicion(), project.results.words()
     needs_suspicion = wanted.sort == "suspicion" or wanted.show == "suspicious"
     # A search, by words or by likeness, waits for no prediction.
     searching = bool(wanted.text or wanted.like)
