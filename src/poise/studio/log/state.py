@@ -1,7 +1,7 @@
 """Where a labelling project stands: a pure fold over its events."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from poise.errors import InputError
 from poise.studio.log.classes import Classes
 from poise.studio.log.events import EDITS, RELABELLING, UNDOABLE, Event
 from poise.studio.log.settings import DEFAULTS, EARLIER, check_setting
+from poise.studio.log.shared import SharedDict, SharedList
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Open:
 
 #: An event with the numbers of its class and of the model's guess, None for neither.
 Deed = tuple[Event, int | None, int | None]
+#: Number of labelled items, share explored, and share changed, at a question.
+Standing = tuple[int, float, float]
+#: Parts of a state with an entry for each item, and with one for each event.
+BY_ITEM = frozenset({"given", "votes", "labels", "unsure", "skipped", "version"})
+BY_EVENT = frozenset({"deeds", "done", "course"})
 
 
 @dataclass(frozen=True)
@@ -82,20 +88,20 @@ class State:
 
     known: Classes = field(default_factory=Classes)
     classes: dict[str, str] = field(default_factory=dict)
-    given: dict[str, dict[str, Labelled]] = field(default_factory=dict)
-    votes: dict[str, dict[str, Labelled]] = field(default_factory=dict)
-    labels: dict[str, Labelled] = field(default_factory=dict)
-    unsure: dict[str, int] = field(default_factory=dict)
-    skipped: dict[str, int] = field(default_factory=dict)
+    given: MutableMapping[str, dict[str, Labelled]] = field(default_factory=dict)
+    votes: MutableMapping[str, dict[str, Labelled]] = field(default_factory=dict)
+    labels: MutableMapping[str, Labelled] = field(default_factory=dict)
+    unsure: MutableMapping[str, int] = field(default_factory=dict)
+    skipped: MutableMapping[str, int] = field(default_factory=dict)
     open: dict[str, Open] = field(default_factory=dict)
     audits: dict[str, Audit] = field(default_factory=dict)
     settings: dict[str, Any] = field(
         default_factory=lambda: DEFAULTS | {"acquisition": EARLIER},
     )
-    version: dict[str, int] = field(default_factory=dict)
-    deeds: list[Deed] = field(default_factory=list)
-    done: list[Event] = field(default_factory=list)
-    course: list[tuple[int, float, float]] = field(default_factory=list)
+    version: MutableMapping[str, int] = field(default_factory=dict)
+    deeds: list[Deed] | SharedList[Deed] = field(default_factory=list)
+    done: list[Event] | SharedList[Event] = field(default_factory=list)
+    course: list[Standing] | SharedList[Standing] = field(default_factory=list)
     last: int = 0
 
     def undoable(self, annotator: str) -> int | None:
@@ -108,9 +114,19 @@ class State:
         return frozenset(item for audit in self.audits.values() for item in audit.drawn)
 
     def copy(self) -> "State":
-        """The same state, which can be changed without changing this one."""
-        held = {name: value.copy() for name, value in vars(self).items() if name != "last"}
-        return replace(self, **held)
+        """The same state, which can be changed without changing this one.
+
+        What grows with the items or the events is shared: see `shared.py`.
+        """
+        copies: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if name in BY_ITEM and isinstance(value, dict):
+                copies[name] = SharedDict(value)
+            elif name in BY_EVENT and isinstance(value, list):
+                copies[name] = SharedList(value.copy())
+            elif name != "last":
+                copies[name] = value.copy()
+        return replace(self, **copies)
 
 
 def fold(events: Iterable[Event]) -> State:
@@ -276,7 +292,8 @@ def _label(state: State, event: Event) -> None:
         # Several people's answers stand beside each other; a correction stands alone.
         together = state.settings["overlap"] > 1 and via in ("question", "audit")
         earlier = state.given.get(item, {}) if together else {}
-        state.given[item] = {who: one for who, one in earlier.items() if who != by} | {by: vote}
+        others = {who: other for who, other in earlier.items() if who != by}
+        state.given[item] = others | {by: vote} if others else {by: vote}
         _decide(state, item)
 
 
@@ -291,9 +308,12 @@ def _decide(state: State, item: str) -> None:
         state.votes.pop(item, None)
         state.labels.pop(item, None)
         return
+    state.votes[item] = votes
+    if len(votes) == 1:  # the usual case, and the quick one
+        (state.labels[item],) = votes.values()
+        return
     counts = Counter(vote.label for vote in votes.values())
     most = max(counts.values())
-    state.votes[item] = votes
     state.labels[item] = next(v for v in reversed(votes.values()) if counts[v.label] == most)
 
 
@@ -310,7 +330,8 @@ def _deed(state: State, event: Event) -> Deed:
     if event.kind != "label":
         return event, None, None
     number = state.known.meant(event.data["label"])
-    return event, number, state.known.find(event.data.get("guess", ""))
+    guess = event.data.get("guess")
+    return event, number, None if guess is None else state.known.find(guess)
 
 
 def _by_names_of_now(state: State, deed: Deed) -> Event:
@@ -319,6 +340,8 @@ def _by_names_of_now(state: State, deed: Deed) -> Event:
     if event.kind != "label":
         return event
     label, guessed = state.known.name(number), state.known.name(guess)
+    if label == event.data["label"] and guessed == event.data.get("guess"):
+        return event
     changed = {} if label is None else {"label": label}
     if label is not None and guessed is not None:
         changed["guess"] = guessed
