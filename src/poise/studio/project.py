@@ -89,9 +89,11 @@ class Project:
         the sender saw them.
         """
         with self._lock:
-            there = self.store.find(event)
-            if there is not None:
-                return there
+            if event.kind == "class":
+                event = self.state.known.with_key(event, self.store.by_client(event.client))
+            earlier = self.store.find(event)
+            if earlier is not None:
+                return earlier
             self._check_items(event)
             check(self.state, event, versions)
             before = self.state
@@ -127,7 +129,7 @@ class Project:
             target = self.state.undoable(annotator) if there is None else there.data.get("event")
             if target is None:
                 return None
-            known = (event for event in self.state.done if event.seq == target)
+            known = (event for event in reversed(self.state.done) if event.seq == target)
             undone = next(known, None) or self.store.events(target - 1)[0]
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))

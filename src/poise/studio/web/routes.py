@@ -89,11 +89,10 @@ ADDRESSES: tuple[Address, ...] = (
         "Record a class, label, skip, unsure, clear, undo or setting, or a change of a class: "
         "rename (name, to), merge (name, into), remove (name), colour (name, colour: 0 to 11 or "
         "null), order (names), describe (name, note, examples). A label may use an earlier name "
-        "of a class. "
-        "The event is on disk when this answers. Sent again with the same `client` it counts "
-        "once. 409 if an item has changed since `versions`; 507 if the disk refuses the write. "
-        "For a class, `alike` in the answer names another class that differs only in case, width "
-        "or spaces, or is null.",
+        "of a class. A new class without a key gets the first free one. The event is on disk when "
+        "this answers. Sent again with the same `client` it counts once. 409 if an item has "
+        "changed since `versions`; 507 if the disk refuses the write. For a class, `alike` in the "
+        "answer names another class that differs only in case, width or spaces, or is null.",
         body={
             "kind": "string",
             "data": "object",
