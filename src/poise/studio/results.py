@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph
-from poise.linalg.compiled import TURNS
+from poise.linalg.turns import TURNS
 from poise.studio.asking.background import in_background
 from poise.studio.asking.finding import Finder
 from poise.studio.asking.layout import eigenmaps, principal_plane

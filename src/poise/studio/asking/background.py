@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from poise.errors import PoiseError
-from poise.linalg.compiled import TURNS
+from poise.linalg.turns import TURNS
 
 T = TypeVar("T")
 
