@@ -100,7 +100,7 @@ def test_one_answer_for_all_of_them_is_undone_as_one(twins):
     twins.record(Event("label", data))
     assert set(twins.state.labels) == set(items)
     # One answer was unexpected: that of the item that was asked.
-    assert [surprising_answers(twins.state, twins.index)[twins.index[item]] for item in items] == [
+    assert [surprising_answers(twins.state, twins.nodes)[twins.nodes[item]] for item in items] == [
         True,
         False,
         False,
@@ -112,7 +112,7 @@ def test_one_answer_for_all_of_them_is_undone_as_one(twins):
 
 
 def test_likeness_is_kept_for_the_next_page(twins):
-    assert twins.results.finder.like(5) is twins.finder.like(5)
+    assert twins.results.finder.like(5) is twins.results.finder.like(5)
     for node in range(20):
         twins.results.finder.like(node)
     assert len(twins.results.finder._orders) <= 8

@@ -163,7 +163,7 @@ def test_a_question_answered_in_review_elsewhere_is_not_asked(studio, visits):
     assert shown(new) == item
     new.keyboard.press("v")
     new.get_by_label("Search texts and names").fill(
-        studio.project.catalogue.sources[studio.project.index[item]]
+        studio.project.catalogue.sources[studio.project.nodes[item]]
     )
     new.locator(f'#review[data-ready] .row[data-item="{item}"]').click()
     new.keyboard.press("3")

@@ -77,7 +77,7 @@ def test_an_audit_survives_undo_skip_unsure_and_reload(page, studio):
 
 
 def name_of(studio, item):
-    return studio.project.catalogue.sources[studio.project.index[item]]
+    return studio.project.catalogue.sources[studio.project.nodes[item]]
 
 
 def studio_interval(studio):

@@ -155,7 +155,7 @@ def test_the_undo_of_one_person_stops_nobody_else(many, gate):
     gate.open()
     settled(many)
     pending = many.asker.do(lambda learner: set(learner.pending)).result(60)
-    assert {many.index[one.item] for one in many.state.open.values()} <= pending
+    assert {many.nodes[one.item] for one in many.state.open.values()} <= pending
 
 
 def test_everybody_comes_back_to_the_same_question(tmp_path):
@@ -208,7 +208,7 @@ def test_whoever_is_left_alone_has_every_answer_thought_through_again(many):
     many.state.open.pop("ann")
     assert asked(many, "ben") == held
     assert not many.asker.demand.several
-    assert many.asker.wait(lambda: many.asker.ahead(many.index[held]), 60)
+    assert many.asker.wait(lambda: many.asker.ahead(many.nodes[held]), 60)
 
 
 def test_the_questions_of_two_rounds_are_kept_ready(monkeypatch):

@@ -106,7 +106,7 @@ def test_advice_to_stop_when_nothing_changes_any_more(tmp_path):
         project.record(Event("class", {"name": name}))
     for number in range(Settled().least):
         item = f"item{number + (20 if number % 2 else 100)}"
-        side = "left" if project.index[item] < 100 else "right"
+        side = "left" if project.nodes[item] < 100 else "right"
         answer(project, item, label=side, guess=side)
     advice = project.predictions().result(30).advice
     assert advice.stop, advice.reason
@@ -141,7 +141,7 @@ def test_an_audit_may_not_know_a_label_that_was_taken_back(project):
     project.predictions().result(30)
     project.undo()
     renewed = project.predictions().result(30)
-    assert renewed.of(project.index[item])[0] == truth(item)
+    assert renewed.of(project.nodes[item])[0] == truth(item)
     assert project.newest is renewed
 
 

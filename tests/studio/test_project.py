@@ -79,7 +79,7 @@ def test_the_question_says_why(project):
     assert question.guess in ("left", "right")
     assert question.reason in ("decide", "explore", "confirm")
     assert 0 <= question.worth_more < 0.1
-    assert set(question.nearest) <= {project.index[item] for item in project.state.labels}
+    assert set(question.nearest) <= {project.nodes[item] for item in project.state.labels}
     assert 0 < question.explored <= 1
 
 
@@ -125,7 +125,7 @@ def test_what_was_foreseen_is_what_would_be_asked_anyway(tmp_path):
             item = asked(project)
             path.append(item)
             if patient:
-                node = project.index[item]
+                node = project.nodes[item]
                 ahead = project.asker.wait(partial(project.asker.ahead, node), 30)
                 answer(project, item)
                 foreseen = ahead.get(truth(item)) or ahead[NEW_CLASS]
@@ -187,7 +187,7 @@ def test_classes_without_a_label_are_thought_through_once(tmp_path, again):
     for _ in range(4):
         answer(project, asked(project))
     item = asked(project)
-    node = project.index[item]
+    node = project.nodes[item]
     assert project.asker.wait(lambda: project.asker.foreseen(node, NO_ANSWER), 30)
     assert set(project.asker.ahead(node)) == {"left", "right", NEW_CLASS, NO_ANSWER}
     foreseen = project.asker.foreseen(node, NEW_CLASS)
@@ -299,7 +299,7 @@ def test_a_changed_answer_changes_the_model(project):
     item = next(iter(project.state.labels))
     other = "right" if truth(item) == "left" else "left"
     answer(project, item, label=other, via="review")
-    assert learned(project)[project.index[item]] == other
+    assert learned(project)[project.nodes[item]] == other
 
 
 def test_a_cleared_label_is_gone_from_the_model(project):
@@ -307,7 +307,7 @@ def test_a_cleared_label_is_gone_from_the_model(project):
         answer(project, asked(project))
     item = next(iter(project.state.labels))
     project.record(Event("clear", {"items": [item]}))
-    assert project.index[item] not in learned(project)
+    assert project.nodes[item] not in learned(project)
 
 
 def test_looking_back_and_going_on(project):
@@ -678,7 +678,7 @@ def test_while_the_solver_is_compiled_nobody_waits(make):
         seen.add(asked(project))
         answer(project, asked(project), label="left")
     # From then on every answer is thought through.
-    node = project.index[asked(project)]
+    node = project.nodes[asked(project)]
     assert project.asker.wait(lambda: project.asker.ahead(node), 30)
     assert asked(project) not in seen
 
@@ -703,7 +703,7 @@ def test_what_follows_an_answer_for_near_duplicates_is_foreseen(project, monkeyp
     twin = next(i for i in project.catalogue.ids if i != item and i not in project.state.labels)
     monkeypatch.setattr(project, "duplicates", lambda one, who="": [twin] if one == item else [])
     project.asker.release([])  # what was foreseen before there was a near-duplicate is forgotten
-    node, other = project.index[item], project.index[twin]
+    node, other = project.nodes[item], project.nodes[twin]
     label = truth(item)
     found = project.asker.wait(lambda: project.asker.foreseen(node, label, [other]), 30.0)
     assert found is not None

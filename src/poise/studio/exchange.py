@@ -173,7 +173,7 @@ def take_in(project: Project, imported: Iterable[dict[str, Any]]) -> Imported:
             predictions += 1
             continue
         item = str(row.get("id") or "")
-        if item not in project.index:
+        if item not in project.nodes:
             item = by_source.get(str(row.get("source") or ""), "")
         if not item or item in seen:
             unknown += 1

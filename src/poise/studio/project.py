@@ -46,7 +46,7 @@ class Project:
 
     Attributes
     ----------
-    index : item -> its node
+    nodes : item -> its node
     state : where the log stands
     results : what is computed in the background
     turns : who is present, and whose question waits
@@ -68,7 +68,7 @@ class Project:
         self.catalogue, self.features, self.graph = catalogue, features, graph
         self.store, self.compared = store, compared
         self.centre: npt.NDArray[np.float32] | None = None
-        self.index = catalogue.nodes
+        self.nodes = catalogue.nodes
         self.state = begin(store)
         self.asker = Asker(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
         self.asker.duplicates_of = self._duplicate_nodes
@@ -97,7 +97,7 @@ class Project:
             self._check_items(event)
             check(self.state, event, versions)
             before = self.state
-            following = foreseen_question(self.asker, self.turns, before, event, self.index)
+            following = foreseen_question(self.asker, self.turns, before, event, self.nodes)
             asked = [] if following is None else [self._asking(following, event.annotator)]
             written, *others = self.store.append(event, *asked)
             for each in (written, *others):
@@ -133,7 +133,7 @@ class Project:
             undone = next(known, None) or self.store.events(target - 1)[0]
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))
-                if undone.items and undone.items[0] in self.index:
+                if undone.items and undone.items[0] in self.nodes:
                     item, audit = undone.items[0], self.state.audits.get(annotator)
                     audited = audit is not None and item in audit.drawn
                     self.look_at(item, annotator, "audit" if audited else "again")
@@ -142,12 +142,12 @@ class Project:
     def look_at(self, item: str, annotator: str = "", purpose: str = "again", **more: int) -> None:
         """Ask this person about a given item, labelled or not; `more` goes into the event."""
         with self._lock:
-            if item not in self.index:
+            if item not in self.nodes:
                 raise InputError(f"there is no item {item}: the source may have changed")
             self.turns.leave(self.state, annotator)
             self._let_go(annotator)
             self.record(Event("ask", {"item": item, "purpose": purpose} | more, annotator))
-            self.asker.hold(self.index[item])
+            self.asker.hold(self.nodes[item])
 
     def leave(self, annotator: str, seconds: float) -> None:
         """From an item that was looked at again to what was asked before, or to a new question.
@@ -156,11 +156,11 @@ class Project:
         """
         with self._lock:
             held = self.state.open.get(annotator)
-            if held is not None and held.purpose == "audit" and held.item in self.index:
+            if held is not None and held.purpose == "audit" and held.item in self.nodes:
                 self.look_at(held.item, annotator, "again", left=0)
             elif self._go_on_auditing(annotator):
                 return
-            waiting = self.turns.waiting_item(self.state, annotator, self.index)
+            waiting = self.turns.waiting_item(self.state, annotator, self.nodes)
             if waiting is not None:
                 self.look_at(waiting, annotator, "question")
                 return
@@ -176,7 +176,7 @@ class Project:
         An audit that is running goes on.
         """
         with self._lock:
-            item = item_to_audit(self.state, annotator, self.index)
+            item = item_to_audit(self.state, annotator, self.nodes)
             if item is None:
                 raise InputError("every item has a label or is set aside: nothing is left to audit")
             begin = {} if annotator in self.state.audits else {"left": n}
@@ -190,7 +190,7 @@ class Project:
         """
         with self._lock:
             self.catalogue, self.features, self.graph = catalogue, features, graph
-            self.index = catalogue.nodes
+            self.nodes = catalogue.nodes
             self._course.begin_anew()
             self.results.grow(catalogue, features, graph)
             self.asker.restart(self._setup(), self._held(), (graph, features))
@@ -206,15 +206,15 @@ class Project:
         with self._lock:
             self._meet(annotator)
             held = self.state.open.get(annotator)
-            if held is not None and held.item in self.index:
-                node = self.index[held.item]
+            if held is not None and held.item in self.nodes:
+                node = self.nodes[held.item]
                 return self.asker.explained(node) or Question(node)
             if self._go_on_auditing(annotator):
-                return Question(self.index[self.state.open[annotator].item])
-            waiting = self.turns.waiting_item(self.state, annotator, self.index)
+                return Question(self.nodes[self.state.open[annotator].item])
+            waiting = self.turns.waiting_item(self.state, annotator, self.nodes)
             if waiting is not None:
                 self.look_at(waiting, annotator, "question")
-                return Question(self.index[waiting])
+                return Question(self.nodes[waiting])
             found = self.asker.next()
             if found is None:
                 return None
@@ -262,14 +262,14 @@ class Project:
 
     def duplicates(self, item: str, annotator: str = "") -> list[str]:
         """Near-duplicates of an item that wait for a label and are nobody else's question."""
-        nodes = self.results.finder.duplicates(self.index[item])
+        nodes = self.results.finder.duplicates(self.nodes[item])
         return unanswered(self.state, annotator, [self.catalogue.ids[node] for node in nodes])
 
     def _duplicate_nodes(self, node: int) -> list[int]:
         """The same by nodes, for whoever is asked about one."""
         item = self.catalogue.ids[node]
         holders = {held.item: who for who, held in self.state.open.items()}
-        return [self.index[other] for other in self.duplicates(item, holders.get(item, ""))]
+        return [self.nodes[other] for other in self.duplicates(item, holders.get(item, ""))]
 
     def close(self) -> None:
         """Let go of the log and end the threads; predictions on the way are nobody's."""
@@ -281,15 +281,15 @@ class Project:
 
     def _check_items(self, event: Event) -> None:
         for item in (*event.items, *event.data.get("examples", ())):
-            if item not in self.index:
+            if item not in self.nodes:
                 raise InputError(f"there is no item {item}: the source may have changed")
 
     def _setup(self) -> Setup:
-        return setup_of(self.state, self.index)
+        return setup_of(self.state, self.nodes)
 
     def _labelling(self) -> Labelling:
         with self._lock:
-            surprising = surprising_answers(self.state, self.index)
+            surprising = surprising_answers(self.state, self.nodes)
             version, ids = self._labels_changed, self.catalogue.ids
             return Labelling(version, self._setup(), surprising, self.graph, ids)
 
@@ -303,14 +303,14 @@ class Project:
     def _go_on_auditing(self, annotator: str) -> bool:
         """Ask about the next item of this person's audit, if there is one."""
         auditing = annotator in self.state.audits
-        item = item_to_audit(self.state, annotator, self.index) if auditing else None
+        item = item_to_audit(self.state, annotator, self.nodes) if auditing else None
         if item is not None:
             self.look_at(item, annotator, "audit")
         return item is not None
 
     def _held(self) -> list[int]:
         asked = dict.fromkeys(held.item for held in self.state.open.values())
-        return [self.index[item] for item in asked if item in self.index]
+        return [self.nodes[item] for item in asked if item in self.nodes]
 
     def _meet(self, annotator: str) -> None:
         """Somebody is present: as many questions are asked as there are people."""
@@ -322,8 +322,8 @@ class Project:
     def _let_go(self, annotator: str) -> None:
         """The question that this person has goes back to the pool."""
         item = held_alone(self.state, annotator)
-        if item in self.index:
-            self.asker.release([self.index[item]])
+        if item in self.nodes:
+            self.asker.release([self.nodes[item]])
 
     def _put(self, question: Question, annotator: str) -> None:
         (written,) = self.store.append(self._asking(question, annotator))
@@ -344,7 +344,7 @@ class Project:
         if renamed or any(item in before.labels for item in event.items):
             # Predictions that knew a label which is gone must not be audited with its item.
             self.results.forget_predictions(event.seq)
-        update_asker(self.asker, event, before, self.state, self.index, self._restart)
+        update_asker(self.asker, event, before, self.state, self.nodes, self._restart)
 
     def _restart(self, keep: bool) -> None:
         self.asker.restart(self._setup(), self._held(), keep=keep)

@@ -7,9 +7,9 @@ from poise.studio.log.store import EventStore
 
 
 def begin(store: EventStore) -> State:
-    """Where a project stands; a new one writes down how it chooses questions.
+    """The state of a log; a new project writes down how it chooses questions.
 
-    So a project goes on alike when a later version has another default.
+    So it goes on in the same way when a later version has another default.
     """
     log = store.events()
     state = fold(log)

@@ -55,7 +55,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
 def _class(project: Project, one: Shown, count: int) -> dict[str, Any]:
     """A class, with what was said about it where something was."""
     found = {"name": one.name, "key": one.key, "code": one.code, "colour": one.colour}
-    examples = [item for item in one.examples if item in project.index]
+    examples = [item for item in one.examples if item in project.nodes]
     about = {"note": one.note, "examples": examples}
     return found | {"count": count} | {name: value for name, value in about.items() if value}
 
@@ -115,7 +115,7 @@ def judged(project: Project, node: int) -> tuple[str | None, float | None]:
 def ahead(project: Project, annotator: str, seconds: float) -> dict[str, Any]:
     """What follows each possible answer to this person's question, or what is asked in any case."""
     held = project.state.open.get(annotator)
-    node = None if held is None else project.index.get(held.item)
+    node = None if held is None else project.nodes.get(held.item)
     if node is None:
         return {"item": None, "answers": {}, "queue": []}
 
@@ -193,8 +193,8 @@ def map_values(project: Project) -> bytes | None:
 def map_labels(project: Project) -> dict[str, Any]:
     """Numbers of the labelled items and places of their classes: what costs no computing."""
     place = {name: code for code, name in enumerate(project.state.classes)}
-    given = [(i, f.label) for i, f in project.state.labels.items() if i in project.index]
-    return {"labels": [[project.index[i], place[label]] for i, label in given[-DOTS:]]}
+    given = [(i, f.label) for i, f in project.state.labels.items() if i in project.nodes]
+    return {"labels": [[project.nodes[i], place[label]] for i, label in given[-DOTS:]]}
 
 
 def map_item(project: Project, node: int) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def _wait_for_prediction(project: Project, annotator: str) -> None:
 
 def _add_prediction(project: Project, event: Event) -> None:
     """Add the prediction that an audit's answer judges, if the page did not know it yet."""
-    node = project.index.get(event.items[0])
+    node = project.nodes.get(event.items[0])
     if node is not None and "guess" not in event.data:
         guess, confidence = views.judged(project, node)
         event.data.update(_without_nulls({"guess": guess, "confidence": confidence}))
