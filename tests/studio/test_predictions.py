@@ -7,7 +7,7 @@ from crowds import answer, asked, make_project, truth
 import poise
 from poise.active.stopping import Settled
 from poise.studio.asking import predictions
-from poise.studio.asking.predictions import UNSEEN, predict
+from poise.studio.asking.predictions import MAX_UNSEEN_SHARE, predict
 from poise.studio.asking.setup import Setup
 from poise.studio.log.events import Event
 
@@ -68,14 +68,14 @@ def test_no_number_while_many_classes_have_one_label(crowds):
     known = predict(graph, Setup(labels), {})
     assert known.calibration is not None
     rare = dict(list(labels.items())[:52]) | {node: f"rare {node}" for node in list(labels)[52:]}
-    assert UNSEEN < 8 / 60
+    assert MAX_UNSEEN_SHARE < 8 / 60
     assert predict(graph, Setup(rare), {}).calibration is None
 
 
 def test_many_items_hold_out_fewer_labels(crowds, monkeypatch):
     usual = found(crowds, 60)
-    monkeypatch.setattr(predictions, "LARGE", 1800)
-    monkeypatch.setattr(predictions, "HELD_OUT", 25)
+    monkeypatch.setattr(predictions, "LARGE_SCORES", 1800)
+    monkeypatch.setattr(predictions, "LARGE_HELD_OUT", 25)
     fewer = found(crowds, 60)
     assert 10 <= fewer.calibration.held_out <= 25
     assert usual.calibration.held_out > 25

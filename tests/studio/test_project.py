@@ -95,8 +95,8 @@ def test_the_reason_follows_from_the_scores(project, monkeypatch):
 
     found = {}
     for name, (wavers, far) in {"decide": (2, 0), "explore": (0, 2), "confirm": (0, 0)}.items():
-        monkeypatch.setattr(question, "WAVERS", wavers)
-        monkeypatch.setattr(question, "FAR", far)
+        monkeypatch.setattr(question, "CLOSE_DIFFERENCE", wavers)
+        monkeypatch.setattr(question, "FAR_NORM", far)
         found[name] = project.asker.do(reason).result(30)
     assert all(name == said for name, said in found.items())
 

@@ -16,7 +16,7 @@ from poise.studio.asking.asker import Asker
 from poise.studio.asking.course import Course
 from poise.studio.asking.pace import DEFAULT_PACE, Pace
 from poise.studio.asking.predictions import Predictions, surprising_answers
-from poise.studio.asking.progress import AUDIT
+from poise.studio.asking.progress import AUDIT_ITEMS
 from poise.studio.asking.question import Features, Question
 from poise.studio.asking.setup import Setup, setup_of
 from poise.studio.asking.turns import PATIENCE, Turns, held_alone, item_to_audit, unanswered
@@ -170,7 +170,7 @@ class Project:
             with self._lock:
                 self._put(found, annotator)
 
-    def audit(self, annotator: str = "", n: int = AUDIT) -> str:
+    def audit(self, annotator: str = "", n: int = AUDIT_ITEMS) -> str:
         """Begin an audit of `n` items, drawn uniformly from the unlabelled; the first is returned.
 
         An audit that is running goes on.

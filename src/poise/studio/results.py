@@ -117,7 +117,7 @@ class Results:
     def words(self) -> "Future[TextIndex]":
         """The words of all items, to be searched; read when first asked for."""
         with self._lock:
-            return self._once("words", self.finder.index)
+            return self._once("words", self.finder.text_index)
 
     def columns(self) -> "Future[dict[str, list[Any]]]":
         """The other columns of the table that the items come from; read when first asked for."""

@@ -1,4 +1,4 @@
-"""What a learner of a labelling project begins with."""
+"""How the learner of a labelling project begins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from poise.active.session import SKIP_ANSWERS
 from poise.studio.log.settings import DEFAULTS
 from poise.studio.log.state import State
 
-#: How the first question is chosen where the acquisition cannot choose without labels: the middle
-#: of a crowd. And the acquisitions that can.
+#: How the first question is chosen if the acquisition needs labels: the most typical item. And the
+#: acquisitions that need none.
 SEEDING, SELF_SEEDING = "typicality", frozenset({"auto"})
 #: Decay for acquisitions that have none of their own: the paper's, which falls with the answers.
 DECAY = "geometric"
@@ -22,9 +22,9 @@ class Setup:
 
     Attributes
     ----------
-    labels : node -> class, in the order in which they were answered
+    labels : node -> class, in the order of the answers
     classes : all of them, in their order
-    excluded, skipped : nodes that are not asked, for ever or for a while
+    excluded, skipped : nodes that are not asked about, for ever or for a while
     acquisition, tau : as for `Learner`; tau None is the acquisition's own decay, or `DECAY`
     """
 
@@ -36,7 +36,7 @@ class Setup:
     tau: float | None = None
 
     def learner(self, graph: Graph, seed: int, *, anticipate: bool = True) -> Learner:
-        """A new learner that stands there; `anticipate` as for `Learner`."""
+        """A new learner with this setup; `anticipate` as for `Learner`."""
         acquisition = as_acquisition(self.acquisition)
         learner = Learner(
             graph,
@@ -59,7 +59,7 @@ class Setup:
 
 
 def setup_of(state: State, nodes: Mapping[str, int]) -> Setup:
-    """What a learner begins with after the events of a state.
+    """The setup of a learner after the events of a state.
 
     Parameters
     ----------
@@ -81,6 +81,6 @@ def setup_of(state: State, nodes: Mapping[str, int]) -> Setup:
 
 
 def _labels(state: State, nodes: Mapping[str, int]) -> dict[int, str]:
-    """Node -> class, in the order in which they were answered."""
+    """Node -> class, in the order of the answers."""
     in_order = sorted(state.labels, key=lambda item: state.version[item])
     return {nodes[item]: state.labels[item].label for item in in_order if item in nodes}

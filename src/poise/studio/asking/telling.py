@@ -1,4 +1,4 @@
-"""What a learner is told, and what it says about given nodes."""
+"""Labels for a learner, and its questions about given nodes."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -10,7 +10,7 @@ from poise.studio.asking.question import Features, Question, ask_about
 
 
 def tell(learner: Learner, nodes: Sequence[int], label: str) -> None:
-    """Tell a label, also of nodes that have another one or that are set aside."""
+    """Tell a label, also for nodes that have another one or are set aside."""
     known = learner.labels
     old = [node for node in nodes if node in known]
     new = [node for node in nodes if node not in known]

@@ -1,4 +1,4 @@
-"""Which item a person is asked about next, as far as that follows from the log."""
+"""Whose turn it is: who is present, and which item a person should see before a new one."""
 
 import time
 from collections import Counter

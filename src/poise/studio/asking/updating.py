@@ -1,4 +1,4 @@
-"""What the asker is told of an event, and what it knows to follow."""
+"""What an event changes for the asker, and which foreseen question follows it."""
 
 from collections.abc import Callable, Mapping
 

@@ -9,7 +9,7 @@ import numpy as np
 from poise.arrays import Ints
 from poise.errors import InputError
 from poise.studio.asking.predictions import Predictions
-from poise.studio.asking.suspicion import SUSPICIOUS, sentence
+from poise.studio.asking.suspicion import SUSPICIOUS_PROBABILITY, sentence
 from poise.studio.log.agreement import Agreement, agreement
 from poise.studio.log.state import State
 from poise.studio.project import Project
@@ -164,7 +164,7 @@ def _chosen(
         case "unsure" | "skipped":
             keep = mask(getattr(state, wanted.show))
         case "suspicious":
-            keep = mask(item for item, wrong in against.items() if wrong >= SUSPICIOUS)
+            keep = mask(item for item, wrong in against.items() if wrong >= SUSPICIOUS_PROBABILITY)
         case "disagreed":
             keep = mask(() if agreed is None else agreed.disagreed)
     ranged = wanted.low > 0 or wanted.high < 1
