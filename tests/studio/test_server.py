@@ -18,7 +18,7 @@ from starlette.routing import Route
 from poise.studio.exchange import FIELDS
 from poise.studio.log.events import Event
 from poise.studio.opening import Opening, Source
-from poise.studio.web.guard import LARGEST, Doors
+from poise.studio.web.guard import MAX_REQUEST_BYTES, Doors
 from poise.studio.web.openapi import openapi
 from poise.studio.web.server import make_app
 
@@ -248,7 +248,7 @@ def test_another_name_is_not_served(client):
         (b'{"kind": "class", "data": {"name": "x"}, "client": "c", "versions": [1]}', 422),
         (b'{"kind": "class", "data": [], "client": "c"}', 422),
         (b"{" * 5_000, 422),
-        (b"x" * (LARGEST + 1), 413),
+        (b"x" * (MAX_REQUEST_BYTES + 1), 413),
     ],
 )
 def test_hostile_bodies_change_nothing(client, project, content, status):
