@@ -17,7 +17,7 @@ import numpy as np
 import poise
 from poise.models.balance import balance_factors
 from poise.models.result import normalise_scores
-from poise.studio.asking.predictions import UNSEEN, unseen
+from poise.studio.asking.predictions import MAX_UNSEEN_SHARE, unseen
 
 BINS = 10
 #: File, metric, number of labels at which to look.
@@ -79,7 +79,7 @@ def row(name: str, learner: poise.Learner, y: np.ndarray) -> str:
     return (
         f"| {name} | {len(learner.labels)} | {predicting[0]:.3f} | {question[0]:.3f} "
         f"| {before[0]:.3f} | {question[1]:.0%} | {question[2]:.0%} | {alone:.0%} "
-        f"| {'yes' if alone <= UNSEEN and plain.calibration.has_evidence else 'no'} |"
+        f"| {'yes' if alone <= MAX_UNSEEN_SHARE and plain.calibration.has_evidence else 'no'} |"
     )
 
 

@@ -22,7 +22,7 @@ from poise.models.label_walk import RTOL, label_walk
 from poise.models.labels import Labels
 from poise.models.poisson_weights import poisson_weights
 from poise.models.suspicion import averaged_trust
-from poise.studio.asking.suspicion import SUSPICIOUS
+from poise.studio.asking.suspicion import SUSPICIOUS_PROBABILITY
 
 RECORDS = Path(__file__).parents[1] / "results" / "accuracy" / "questions.jsonl"
 SETS = ("digits", "mnist-imb", "cifar10", "banking77")
@@ -60,7 +60,7 @@ def main() -> None:
                 codes, wrong = flip(truth[nodes], n_classes, rng, share)
                 labels = Labels(nodes, codes, tuple(range(n_classes)))
                 doubted = 1.0 - averaged_trust(walk, labels)
-                now, before = doubted >= SUSPICIOUS, by_walk(walk, labels) >= 0.5
+                now, before = doubted >= SUSPICIOUS_PROBABILITY, by_walk(walk, labels) >= 0.5
                 hits = np.isin(np.arange(len(nodes)), wrong)
                 row = (now.sum(), (now & hits).sum(), len(wrong), doubted[now].sum())
                 found[asked.set, asked.method, share].append(

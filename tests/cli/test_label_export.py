@@ -82,6 +82,51 @@ def test_a_project_is_exported(run, labelled, tmp_path):
     assert len(target.read_text().splitlines()) == 3
 
 
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "gone"])
+def test_exporting_labels_needs_no_graph(run, labelled, tmp_path, monkeypatch, kept):
+    def never(*_, **__):
+        raise AssertionError("nothing is embedded, no graph is made or loaded, no model is asked")
+
+    for name in (
+        "poise.studio.opening.prepare",
+        "poise.studio.opening.Project",
+        "poise.Graph.load",
+        "poise.knn_graph",
+    ):
+        monkeypatch.setattr(name, never)
+    target = tmp_path / "labels.csv"
+    for name in () if kept else ("features.npy", "graph.npz"):
+        (labelled / name).unlink()
+    before = contents(labelled)
+    code, _, err = run("export", str(labelled), "-o", str(target), "--labelled")
+    assert code == 0, err
+    with target.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["label"], row["by"]) for row in rows] == [("a", "person"), ("b", "person")]
+    assert contents(labelled) == before
+
+
+def test_exported_labels_are_the_same_with_and_without_predictions(run, tmp_path):
+    table = tmp_path / "texts.csv"
+    table.write_text("text,label\n" + "".join(f"words {i},{'ab'[i % 2]}\n" for i in range(9)))
+    folder = tmp_path / "texts.poise"
+    project = Opening(Source(str(table), folder, embedding="tfidf")).open()
+    project.record(Event("clear", {"items": [project.catalogue.ids[0]]}))
+    project.close()
+    with table.open("a") as file:
+        file.write("later words,a\n")  # labelled by the source, and not in the log yet
+    lines = []
+    for options in ([], ["--labelled"]):
+        target = tmp_path / "labels.csv"
+        code, _, err = run("export", str(folder), "-o", str(target), *options)
+        assert code == 0, err
+        with target.open() as rows:
+            read = csv.DictReader(rows)
+            lines.append([(r["id"], r["label"], r["by"]) for r in read if r["by"] != "model"])
+    assert len(lines[0]) == 9
+    assert lines[0] == lines[1]
+
+
 def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

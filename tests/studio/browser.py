@@ -261,7 +261,7 @@ class Inside:
 
     def kind(self, item: str) -> str:
         """What a picture of `make_photos` shows."""
-        return self.project.catalogue.sources[self.project.index[item]].split("-")[0]
+        return self.project.catalogue.sources[self.project.nodes[item]].split("-")[0]
 
     def key(self, item: str) -> str:
         """The key of the class that is true."""

@@ -89,7 +89,7 @@ def test_review_shows_agreement_and_lists_what_people_disagree_about(project):
     units = [[vote.label for vote in given.values()] for given in project.state.votes.values()]
     assert found["alpha"] == pytest.approx(pairs_alpha(units))
     assert shown["said"].startswith("Agreement of 2 people on 4 items: Krippendorff's alpha 0.5")
-    assert shown["said"].endswith("different answers to 1.")
+    assert shown["said"].endswith("different labels on 1.")
 
 
 @pytest.mark.parametrize("wanted", [2, 3])

@@ -209,7 +209,7 @@ def test_order_and_description():
         (rename("cat", "dog"), "merge the two"),
         (rename("cow", "ox"), "no class 'cow'"),
         (merge("cat", "cow"), "no class 'cow'"),
-        (merge("cat", "cat"), "one class already"),
+        (merge("cat", "cat"), "the same class already"),
         (remove("cow"), "no class 'cow'"),
         (Event("order", {"names": ["cat", "cow"]}), "no class 'cow'"),
     ],

@@ -20,14 +20,14 @@ from test_server import stranger as stranger  # a fixture
 
 from poise.errors import InputError
 from poise.studio.opening import Opening, Source
-from poise.studio.web.guard import LARGEST_LOGIN
+from poise.studio.web.guard import MAX_LOGIN_BYTES
 from poise.studio.web.logins import (
-    FREE_TRIES,
-    HOUR,
+    FREE_ATTEMPTS,
+    HOUR_SECONDS,
     LOGIN_SECONDS,
-    LONGEST_PAUSE,
-    MOST_ADDRESSES,
-    MOST_LOGINS,
+    MAX_ADDRESSES,
+    MAX_LOGINS,
+    MAX_PAUSE_SECONDS,
     Logins,
 )
 from poise.studio.web.serve import proxied, serve
@@ -54,24 +54,24 @@ class TestLogins:
     def test_a_guesser_is_slowed_down_and_others_are_not(self):
         clock = Clock()
         logins = Logins(clock)
-        assert sum(tried(logins, "192.0.2.1") for _ in range(100)) == FREE_TRIES + 1
+        assert sum(tried(logins, "192.0.2.1") for _ in range(100)) == FREE_ATTEMPTS + 1
         assert logins.wait("192.0.2.2") == 0, "an address of its own"
         looked_at = 0
-        for _ in range(int(HOUR)):
+        for _ in range(int(HOUR_SECONDS)):
             clock.now += 1
             looked_at += tried(logins, "192.0.2.1")
-        assert looked_at <= HOUR / LONGEST_PAUSE + 10
-        assert logins.wait("192.0.2.1") <= LONGEST_PAUSE
+        assert looked_at <= HOUR_SECONDS / MAX_PAUSE_SECONDS + 10
+        assert logins.wait("192.0.2.1") <= MAX_PAUSE_SECONDS
         assert logins.wait("192.0.2.2") == 0
 
     def test_many_addresses_share_one_pause(self):
         clock = Clock()
         logins = Logins(clock)
         guessers = [f"192.0.2.{number}" for number in range(50)]
-        for _ in range(FREE_TRIES):
+        for _ in range(FREE_ATTEMPTS):
             assert all(tried(logins, one) for one in guessers)
         for _ in range(20):
-            clock.now += LONGEST_PAUSE
+            clock.now += MAX_PAUSE_SECONDS
             assert sum(tried(logins, one) for one in guessers) == 1
 
     def test_an_hour_later_it_is_forgotten(self):
@@ -79,27 +79,27 @@ class TestLogins:
         logins = Logins(clock)
         for _ in range(20):
             tried(logins, "192.0.2.1")
-            clock.now += LONGEST_PAUSE
-        clock.now += 2 * HOUR
-        assert sum(tried(logins, "192.0.2.1") for _ in range(100)) == FREE_TRIES + 1
+            clock.now += MAX_PAUSE_SECONDS
+        clock.now += 2 * HOUR_SECONDS
+        assert sum(tried(logins, "192.0.2.1") for _ in range(100)) == FREE_ATTEMPTS + 1
         assert logins.wait("192.0.2.1") == 1
 
     def test_addresses_of_one_network_are_one(self):
         logins = Logins(Clock())
         found = [tried(logins, f"2001:db8::{number:x}") for number in range(20)]
-        assert sum(found) == FREE_TRIES + 1
+        assert sum(found) == FREE_ATTEMPTS + 1
         assert logins.wait("2001:db8:1::1") == 0
         assert logins.wait("::ffff:192.0.2.1") == 0
         assert logins.wait("a name") == 0
 
     def test_memory_is_bounded(self):
         logins = Logins(Clock())
-        for number in range(MOST_ADDRESSES + 10):
+        for number in range(MAX_ADDRESSES + 10):
             logins.wrong(str(number))
         first = logins.begin()
-        kept = [logins.begin() for _ in range(MOST_LOGINS)]
-        assert not logins.is_one(first), "the oldest ends"
-        assert all(map(logins.is_one, kept))
+        kept = [logins.begin() for _ in range(MAX_LOGINS)]
+        assert not logins.is_valid(first), "the oldest ends"
+        assert all(map(logins.is_valid, kept))
 
     def test_sessions_end(self):
         clock = Clock()
@@ -107,10 +107,10 @@ class TestLogins:
         one, other = logins.begin(), logins.begin()
         assert one != other
         logins.end(one)
-        assert (logins.is_one(one), logins.is_one(other)) == (False, True)
+        assert (logins.is_valid(one), logins.is_valid(other)) == (False, True)
         clock.now += LOGIN_SECONDS
-        assert not logins.is_one(other)
-        assert not logins.is_one("")
+        assert not logins.is_valid(other)
+        assert not logins.is_valid("")
 
 
 def test_every_login_is_a_session_of_its_own(project):
@@ -135,7 +135,7 @@ def test_whoever_is_in_is_not_shut_out_by_a_guesser(project):
         known = dict(client.cookies)
         client.cookies.clear()
         found = [send(client, {"password": "x"}, path="/login").status_code for _ in range(9)]
-        assert found == [403] * (FREE_TRIES + 1) + [429] * (8 - FREE_TRIES)
+        assert found == [403] * (FREE_ATTEMPTS + 1) + [429] * (8 - FREE_ATTEMPTS)
         right = send(client, {"password": "open sesame"}, path="/login")
         assert right.status_code == 429, "from the guesser's own address"
         assert "wait" in right.json()["error"]
@@ -153,7 +153,7 @@ def test_odd_passwords_are_wrong_passwords(project, password):
 
 def test_strangers_may_send_a_password_and_no_more(project):
     with served(opened(project), password="open sesame") as client:
-        long = {"password": "x" * LARGEST_LOGIN}
+        long = {"password": "x" * MAX_LOGIN_BYTES}
         assert send(client, long, path="/login").status_code == 413
         headers = own(client) | {"Content-Type": "application/json"}
         pieces = client.post("/login", content=iter([b"{}"]), headers=headers)
@@ -184,7 +184,7 @@ def test_large_bodies_are_parsed_beside_the_loop(client, monkeypatch):
         threads.add(threading.current_thread().name)
         return {}
 
-    monkeypatch.setattr("poise.studio.web.server.parse_json", noted)
+    monkeypatch.setattr("poise.studio.web.site.parse_json", noted)
     send(client, {"client": "x"}, path="/api/undo")
     (loop,) = threads
     send(client, {"client": "x" * 200_000}, path="/api/undo")

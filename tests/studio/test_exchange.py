@@ -86,5 +86,5 @@ def test_labels_of_the_source_are_taken_once(tmp_path):
 
 
 def test_names_that_mean_something_else_are_refused(project):
-    with pytest.raises(InputError, match="take another name"):
+    with pytest.raises(InputError, match="choose another name"):
         take_in(project, [{"id": "item0", "label": "left", "by": "Model"}])

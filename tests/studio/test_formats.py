@@ -99,7 +99,7 @@ def test_without_room_for_the_copy_nothing_is_written(old, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store_module, "write_whole", full)
+    monkeypatch.setattr(store_module, "write_bytes", full)
     with pytest.raises(StoreError, match="could not be written"):
         store.append(NEW)
     assert len(store.events()) == count

@@ -12,8 +12,9 @@ from crowds import opened
 from poise.studio.log.events import KINDS
 from poise.studio.log.settings import DEFAULTS, LARGEST_TAU
 from poise.studio.web.guard import HEADERS, Doors
+from poise.studio.web.handlers.questions import ACCEPTED
 from poise.studio.web.openapi import openapi
-from poise.studio.web.server import ACCEPTED, make_app
+from poise.studio.web.server import make_app
 
 TEXTS = ("", "²", "٣", "9" * 5000, "-1", "1e999", "NaN", "\x00", "a" * 3000, "[]", "../..", "item0")
 TEXTS += ("-0", "1.5", "%", "𝟙", "9" * 19, "\U0001f600")

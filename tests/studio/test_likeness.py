@@ -11,6 +11,7 @@ from poise.studio.asking.likeness import (
     near_threshold,
     squared_distances,
 )
+from poise.studio.asking.predictions import surprising_answers
 from poise.studio.log.events import Event
 
 
@@ -99,7 +100,11 @@ def test_one_answer_for_all_of_them_is_undone_as_one(twins):
     twins.record(Event("label", data))
     assert set(twins.state.labels) == set(items)
     # One answer was unexpected: that of the item that was asked.
-    assert [twins._surprising()[twins.index[item]] for item in items] == [True, False, False]
+    assert [surprising_answers(twins.state, twins.nodes)[twins.nodes[item]] for item in items] == [
+        True,
+        False,
+        False,
+    ]
     twins.undo()
     assert not twins.state.labels
     assert twins.state.open[""].item == "item0"
@@ -107,7 +112,7 @@ def test_one_answer_for_all_of_them_is_undone_as_one(twins):
 
 
 def test_likeness_is_kept_for_the_next_page(twins):
-    assert twins.finder.like(5) is twins.finder.like(5)
+    assert twins.results.finder.like(5) is twins.results.finder.like(5)
     for node in range(20):
-        twins.finder.like(node)
-    assert len(twins.finder._orders) <= 8
+        twins.results.finder.like(node)
+    assert len(twins.results.finder._orders) <= 8

@@ -35,7 +35,7 @@ def test_the_second_hears_who_has_it_and_where_to_go_on(holder, tmp_path):
         pass
     words = str(caught.value)
     assert f"process {holder.pid}" in words
-    assert "go on at http://127.0.0.1:9/?token=x" in words
+    assert "continue at http://127.0.0.1:9/?token=x" in words
 
 
 def test_a_crash_gives_it_back(holder, tmp_path):
@@ -50,7 +50,7 @@ def test_a_crash_gives_it_back(holder, tmp_path):
 def test_what_the_file_says_may_be_anything(holder, tmp_path):
     (tmp_path / "p.poise" / NAME).write_text("[1, 2")
     with (
-        pytest.raises(InputError, match="by another poise: end that one first"),
+        pytest.raises(InputError, match="by another poise process: stop that one first"),
         only_writer(tmp_path / "p.poise", "here"),
     ):
         pass

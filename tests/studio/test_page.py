@@ -487,7 +487,7 @@ def test_a_file_that_vanishes_is_said_and_skipped(start, visits, tmp_path):
     assert gone != item
     page.wait_for_selector("#stage .gone")
     assert (
-        studio.project.catalogue.sources[studio.project.index[gone]]
+        studio.project.catalogue.sources[studio.project.nodes[gone]]
         in page.locator("#stage .gone").text_content()
     )
     page.keyboard.press("s")

@@ -98,7 +98,7 @@ def test_two_fingers_zoom(large, visits):
 
 def test_the_file_of_an_item_is_one_key_away(page, studio):
     item = shown(page)
-    source = studio.project.catalogue.sources[studio.project.index[item]]
+    source = studio.project.catalogue.sources[studio.project.nodes[item]]
     assert not page.locator("#about").is_visible()
     page.keyboard.press("i")
     reads(page, "#about", source)
@@ -106,7 +106,7 @@ def test_the_file_of_an_item_is_one_key_away(page, studio):
         reads(page, "#about", words)
     page.keyboard.press("1")
     following = shown(page, item)
-    reads(page, "#about", studio.project.catalogue.sources[studio.project.index[following]])
+    reads(page, "#about", studio.project.catalogue.sources[studio.project.nodes[following]])
     page.keyboard.press("i")
     page.wait_for_selector("#about", state="hidden")
 
@@ -129,7 +129,7 @@ def test_other_columns_and_long_texts(texts, visits):
     page = visits.open(texts.address)
     answer_alone(page, "12")
     item = shown(page)
-    number = texts.project.index[item]
+    number = texts.project.nodes[item]
     page.keyboard.press("i")
     reads(page, "#about", f"author {number}")
     reads(page, "#about", f"{number + 1} of 24")
@@ -144,10 +144,10 @@ def test_other_columns_and_long_texts(texts, visits):
     page.keyboard.press("g")
     page.wait_for_selector(".tile .text")
     first = page.locator(".tile").first.get_attribute("data-item")
-    reads(page, "#reading", f"the end of {texts.project.index[first]}")
+    reads(page, "#reading", f"the end of {texts.project.nodes[first]}")
     page.keyboard.press("ArrowRight")
     second = page.locator(".tile").nth(1).get_attribute("data-item")
-    reads(page, "#reading", f"the end of {texts.project.index[second]}")
+    reads(page, "#reading", f"the end of {texts.project.nodes[second]}")
     page.keyboard.press("Escape")
     page.wait_for_selector("#reading", state="hidden")
 

@@ -88,7 +88,7 @@ def test_an_abandoned_question_goes_to_somebody_else(together, visits):
     other = shown(bo)
     assert other != item
     ann.close()
-    studio.project.patience = timedelta(seconds=0.5)
+    studio.project.turns.patience = timedelta(seconds=0.5)
     bo.wait_for_timeout(600)
     bo.keyboard.press("2")
     assert shown(bo, other) == item
@@ -163,7 +163,7 @@ def test_a_question_answered_in_review_elsewhere_is_not_asked(studio, visits):
     assert shown(new) == item
     new.keyboard.press("v")
     new.get_by_label("Search texts and names").fill(
-        studio.project.catalogue.sources[studio.project.index[item]]
+        studio.project.catalogue.sources[studio.project.nodes[item]]
     )
     new.locator(f'#review[data-ready] .row[data-item="{item}"]').click()
     new.keyboard.press("3")

@@ -414,7 +414,7 @@ def test_review_filters_and_sorts(page, studio):
     predictions = studio.project.predictions().result()
     until(
         lambda: (
-            [predictions.confidence[studio.project.index[item]] for item in rows(page)[:8]]
+            [predictions.confidence[studio.project.nodes[item]] for item in rows(page)[:8]]
             == sorted(predictions.confidence)[:8]
         )
     )

@@ -30,7 +30,7 @@ def items(page):
 
 def names(page, studio):
     sources = studio.project.catalogue.sources
-    return [sources[studio.project.index[item]] for item in items(page)]
+    return [sources[studio.project.nodes[item]] for item in items(page)]
 
 
 @pytest.fixture
@@ -130,11 +130,11 @@ def test_more_like_this_from_a_question_and_from_a_result(page, studio):
     X = np.asarray(project.features, dtype=np.float64)
 
     def expected(first):
-        away = np.linalg.norm(X - X[project.index[first]], axis=1)
+        away = np.linalg.norm(X - X[project.nodes[first]], axis=1)
         return [project.catalogue.ids[i] for i in np.argsort(away, kind="stable")]
 
     assert items(page)[:20] == expected(item)[:20]
-    reads(page, ".review .chips", f"Like {project.catalogue.sources[project.index[item]]}")
+    reads(page, ".review .chips", f"Like {project.catalogue.sources[project.nodes[item]]}")
     page.keyboard.press("ArrowRight")
     second = items(page)[1]
     page.keyboard.press("1")

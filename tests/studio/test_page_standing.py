@@ -77,7 +77,7 @@ def test_an_audit_survives_undo_skip_unsure_and_reload(page, studio):
 
 
 def name_of(studio, item):
-    return studio.project.catalogue.sources[studio.project.index[item]]
+    return studio.project.catalogue.sources[studio.project.nodes[item]]
 
 
 def studio_interval(studio):
@@ -100,7 +100,7 @@ def test_advice_and_accuracy_are_seen_without_scrolling(start, visits, photos, f
     monkeypatch.setattr(progress, "Settled", lambda: type("Settled", (), {"least": 0}))
     found = studio.project.predictions().result(60)
     object.__setattr__(found, "advice", Advice(True, words, "why"))
-    studio.project.newest = found
+    studio.project.results.newest = found
     page.reload()
     shown(page)
     reads(page, "#standing .advice", words)
@@ -132,7 +132,7 @@ def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monk
     studio.answer(page, 3)
     studio.project.predictions().result(60)
     there, computed = studio.project.newest, Future()
-    monkeypatch.setattr("poise.studio.web.server.SOON", 0.01)
+    monkeypatch.setattr("poise.studio.web.handlers.review.TABLE_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(studio.project, "predictions", lambda: computed)
     page.keyboard.press("v")
     page.wait_for_selector("#review[data-ready] .row[data-item]")

@@ -7,6 +7,7 @@ from crowds import answer, asked, make_project
 
 from poise.studio.asking import asker, demand
 from poise.studio.asking.demand import Demand
+from poise.studio.asking.pace import Pace
 from poise.studio.log.events import Event
 
 PEOPLE = [f"person {number}" for number in range(20)]
@@ -70,7 +71,7 @@ def settled(project):
     """Wait until the model has heard everything and has nothing left to do."""
     asker = project.asker
     asker.do(lambda learner: None).result(60)
-    assert asker.wait(lambda: True if asker.demand.ahead() <= len(asker.waiting) else None, 60)
+    assert asker.wait(lambda: True if asker.wanted_ready <= len(asker.waiting) else None, 60)
 
 
 def everybody_asked(project):
@@ -154,7 +155,7 @@ def test_the_undo_of_one_person_stops_nobody_else(many, gate):
     gate.open()
     settled(many)
     pending = many.asker.do(lambda learner: set(learner.pending)).result(60)
-    assert {many.index[one.item] for one in many.state.open.values()} <= pending
+    assert {many.nodes[one.item] for one in many.state.open.values()} <= pending
 
 
 def test_everybody_comes_back_to_the_same_question(tmp_path):
@@ -202,26 +203,30 @@ def test_a_person_who_has_answered_is_still_there(many):
 def test_whoever_is_left_alone_has_every_answer_thought_through_again(many):
     asked(many, "ann")
     held = asked(many, "ben")
-    many.patience *= 0
-    many._seen.clear()
+    many.turns.patience *= 0
+    many.turns._seen.clear()
     many.state.open.pop("ann")
     assert asked(many, "ben") == held
     assert not many.asker.demand.several
-    assert many.asker.wait(lambda: many.asker.ahead(many.index[held]), 60)
+    assert many.asker.wait(lambda: many.asker.ahead(many.nodes[held]), 60)
 
 
 def test_the_questions_of_two_rounds_are_kept_ready(monkeypatch):
-    now = 1000.0
+    now, pace = 1000.0, Pace()
     monkeypatch.setattr(demand.time, "monotonic", lambda: now)
     wanted = Demand()
     wanted.people = 20
-    assert wanted.ahead() == 20, "one each, before anything is known"
+
+    def ready():
+        return pace.ready(wanted.people, wanted.taken_per_second, wanted.round_seconds)
+
+    assert ready() == 20, "one each, before anything is known"
     wanted.round_took(2.0)
     for _ in range(100):  # ten in a second
         wanted.taken()
-    assert wanted.ahead() == 40
+    assert ready() == 40
     wanted.round_took(60.0)
     wanted.round_took(60.0)
-    assert wanted.ahead() == demand.MOST_EACH * 20
-    now += demand.RECENT + 1
-    assert wanted.ahead() == 20, "nobody took one for a while"
+    assert ready() == pace.max_ready_each * 20
+    now += demand.RECENT_SECONDS + 1
+    assert ready() == 20, "nobody took one for a while"

@@ -7,7 +7,7 @@ from crowds import answer, asked, make_project, truth
 import poise
 from poise.active.stopping import Settled
 from poise.studio.asking import predictions
-from poise.studio.asking.predictions import UNSEEN, predict
+from poise.studio.asking.predictions import MAX_UNSEEN_SHARE, predict
 from poise.studio.asking.setup import Setup
 from poise.studio.log.events import Event
 
@@ -68,14 +68,14 @@ def test_no_number_while_many_classes_have_one_label(crowds):
     known = predict(graph, Setup(labels), {})
     assert known.calibration is not None
     rare = dict(list(labels.items())[:52]) | {node: f"rare {node}" for node in list(labels)[52:]}
-    assert UNSEEN < 8 / 60
+    assert MAX_UNSEEN_SHARE < 8 / 60
     assert predict(graph, Setup(rare), {}).calibration is None
 
 
 def test_many_items_hold_out_fewer_labels(crowds, monkeypatch):
     usual = found(crowds, 60)
-    monkeypatch.setattr(predictions, "LARGE", 1800)
-    monkeypatch.setattr(predictions, "HELD_OUT", 25)
+    monkeypatch.setattr(predictions, "LARGE_SCORES", 1800)
+    monkeypatch.setattr(predictions, "LARGE_HELD_OUT", 25)
     fewer = found(crowds, 60)
     assert 10 <= fewer.calibration.held_out <= 25
     assert usual.calibration.held_out > 25
@@ -106,7 +106,7 @@ def test_advice_to_stop_when_nothing_changes_any_more(tmp_path):
         project.record(Event("class", {"name": name}))
     for number in range(Settled().least):
         item = f"item{number + (20 if number % 2 else 100)}"
-        side = "left" if project.index[item] < 100 else "right"
+        side = "left" if project.nodes[item] < 100 else "right"
         answer(project, item, label=side, guess=side)
     advice = project.predictions().result(30).advice
     assert advice.stop, advice.reason
@@ -141,7 +141,7 @@ def test_an_audit_may_not_know_a_label_that_was_taken_back(project):
     project.predictions().result(30)
     project.undo()
     renewed = project.predictions().result(30)
-    assert renewed.of(project.index[item])[0] == truth(item)
+    assert renewed.of(project.nodes[item])[0] == truth(item)
     assert project.newest is renewed
 
 
@@ -149,7 +149,7 @@ def test_earlier_predictions_stay_until_there_are_newer(project):
     for _ in range(6):
         answer(project, asked(project))
     before = project.predictions().result(30)
-    with project._predicting:  # as if the next ones took long
+    with project.results.predicting:  # as if the next ones took long
         answer(project, asked(project))
         assert project.newest is before
 

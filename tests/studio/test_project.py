@@ -1,5 +1,6 @@
 """Asking, answering, taking back: in one process, over restarts, without losing the place."""
 
+import threading
 import time
 from datetime import timedelta
 from functools import partial
@@ -9,8 +10,9 @@ import pytest
 from crowds import answer, asked, make_project, truth
 
 from poise.errors import InputError
-from poise.studio.asking import asker, question
-from poise.studio.asking.asker import NO_ANSWER
+from poise.studio.asking import foreseeing, question
+from poise.studio.asking.foreseeing import NO_ANSWER
+from poise.studio.asking.pace import Pace
 from poise.studio.asking.question import NEW_CLASS
 from poise.studio.log.events import Event
 from poise.studio.log.state import StaleError
@@ -21,6 +23,22 @@ from poise.studio.web import views
 def learned(project):
     """The labels that the model has, once it has heard everything."""
     return project.asker.do(lambda learner: learner.labels).result(30)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Make a project with two classes and with options of its own; it ends with the test."""
+    made = []
+
+    def begin(**options):
+        made.append(make_project(tmp_path / "own", **options))
+        for name in ("left", "right"):
+            made[-1].record(Event("class", {"name": name}))
+        return made[-1]
+
+    yield begin
+    for each in made:
+        each.close()
 
 
 def test_ten_answers_from_none_get_everything_right(project):
@@ -61,7 +79,7 @@ def test_the_question_says_why(project):
     assert question.guess in ("left", "right")
     assert question.reason in ("decide", "explore", "confirm")
     assert 0 <= question.worth_more < 0.1
-    assert set(question.nearest) <= {project.index[item] for item in project.state.labels}
+    assert set(question.nearest) <= {project.nodes[item] for item in project.state.labels}
     assert 0 < question.explored <= 1
 
 
@@ -77,8 +95,8 @@ def test_the_reason_follows_from_the_scores(project, monkeypatch):
 
     found = {}
     for name, (wavers, far) in {"decide": (2, 0), "explore": (0, 2), "confirm": (0, 0)}.items():
-        monkeypatch.setattr(question, "WAVERS", wavers)
-        monkeypatch.setattr(question, "FAR", far)
+        monkeypatch.setattr(question, "CLOSE_DIFFERENCE", wavers)
+        monkeypatch.setattr(question, "FAR_NORM", far)
         found[name] = project.asker.do(reason).result(30)
     assert all(name == said for name, said in found.items())
 
@@ -107,13 +125,13 @@ def test_what_was_foreseen_is_what_would_be_asked_anyway(tmp_path):
             item = asked(project)
             path.append(item)
             if patient:
-                node = project.index[item]
+                node = project.nodes[item]
                 ahead = project.asker.wait(partial(project.asker.ahead, node), 30)
                 answer(project, item)
                 foreseen = ahead.get(truth(item)) or ahead[NEW_CLASS]
                 assert project.catalogue.ids[foreseen.node] == project.state.open[""].item
             else:
-                project.asker._ahead.clear()
+                project.asker._foreseen.clear()
                 answer(project, item)
         paths.append(path)
         project.close()
@@ -151,7 +169,7 @@ def test_looking_ahead_goes_on_where_it_was_interrupted(project, monkeypatch):
                 project.asker.do(lambda learner: None)
         return found
 
-    monkeypatch.setattr(asker, "ask", interrupted)
+    monkeypatch.setattr(foreseeing, "ask", interrupted)
     answer(project, asked(project))
     assert thought_through()
     # Two classes, a new one, none; and what was on the way when it was interrupted.
@@ -169,7 +187,7 @@ def test_classes_without_a_label_are_thought_through_once(tmp_path, again):
     for _ in range(4):
         answer(project, asked(project))
     item = asked(project)
-    node = project.index[item]
+    node = project.nodes[item]
     assert project.asker.wait(lambda: project.asker.foreseen(node, NO_ANSWER), 30)
     assert set(project.asker.ahead(node)) == {"left", "right", NEW_CLASS, NO_ANSWER}
     foreseen = project.asker.foreseen(node, NEW_CLASS)
@@ -182,8 +200,8 @@ def test_classes_without_a_label_are_thought_through_once(tmp_path, again):
     project.close()
 
 
-def test_the_likely_answers_are_thought_through_first(project, monkeypatch):
-    monkeypatch.setattr(asker, "LIKELY", 1)
+def test_the_likely_answers_are_thought_through_first(make):
+    project = make(pace=Pace(first_classes=1))
     for _ in range(6):
         answer(project, asked(project))
     found = project.wait("", 30)
@@ -281,7 +299,7 @@ def test_a_changed_answer_changes_the_model(project):
     item = next(iter(project.state.labels))
     other = "right" if truth(item) == "left" else "left"
     answer(project, item, label=other, via="review")
-    assert learned(project)[project.index[item]] == other
+    assert learned(project)[project.nodes[item]] == other
 
 
 def test_a_cleared_label_is_gone_from_the_model(project):
@@ -289,7 +307,7 @@ def test_a_cleared_label_is_gone_from_the_model(project):
         answer(project, asked(project))
     item = next(iter(project.state.labels))
     project.record(Event("clear", {"items": [item]}))
-    assert project.index[item] not in learned(project)
+    assert project.nodes[item] not in learned(project)
 
 
 def test_looking_back_and_going_on(project):
@@ -567,8 +585,8 @@ def test_a_guess_knows_every_answer_that_came_before_it(project):
     assert project.wait("", 30).guess == before.guess
 
 
-def test_a_question_asked_ahead_is_guessed_anew_when_it_is_put(project, monkeypatch):
-    monkeypatch.setattr("poise.studio.asking.asker.SLOW", 0.0)
+def test_a_queued_question_is_guessed_anew_when_it_is_asked(make):
+    project = make(pace=Pace(slow_solve_seconds=0.0))
     for _ in range(4):
         answer(project, asked(project))
     asked(project)
@@ -618,8 +636,8 @@ def test_undo_of_an_item_that_the_source_has_lost(tmp_path):
     smaller.close()
 
 
-def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
-    monkeypatch.setattr("poise.studio.asking.asker.SLOW", 0.0)
+def test_where_solves_are_slow_questions_are_queued(make):
+    project = make(pace=Pace(slow_solve_seconds=0.0))
     seen = []
     for _ in range(6):
         seen.append(asked(project))
@@ -635,50 +653,46 @@ def test_where_solves_are_slow_questions_are_asked_ahead(project, monkeypatch):
         assert project.catalogue.ids[question.node] == item, "in the order in which they were told"
 
 
-def test_of_very_many_items_the_first_questions_are_asked_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("poise.studio.asking.asker.LARGE", 60)
-    project = make_project(tmp_path)
-    for name in ("left", "right"):
-        project.record(Event("class", {"name": name}))
+def test_of_very_many_items_the_first_questions_are_chosen_together(make):
+    project = make(pace=Pace(many_nodes=60))
     first = asked(project)
     following = [question.node for question in project.asker.waiting]
-    assert len(following) == asker.FEWEST - 1
+    assert len(following) == project.asker.pace.min_queued - 1
     for node in following:
         answer(project, asked(project))
         assert asked(project) == project.catalogue.ids[node]
     answer(project, asked(project))
     assert asked(project) not in {first, *(project.catalogue.ids[node] for node in following)}
-    project.close()
 
 
-def test_while_the_solver_is_compiled_nobody_waits(tmp_path, monkeypatch):
-    with monkeypatch.context() as compiling:
-        compiling.setattr("poise.studio.asking.asker.is_warming_up", lambda: True)
-        project = make_project(tmp_path)
-        project.record(Event("class", {"name": "left"}))
-        asked(project)
-        assert len(project.asker.waiting) == asker.COMPILING - 1
+def test_while_the_solver_is_compiled_nobody_waits(make):
+    compiling = threading.Event()
+    compiling.set()
+    project = make(is_compiling=compiling.is_set)
+    asked(project)
+    queued = project.asker.pace.queued_while_compiling
+    assert len(project.asker.waiting) == queued - 1
+    compiling.clear()
     seen = set()
-    for _ in range(asker.COMPILING):
+    for _ in range(queued):
         seen.add(asked(project))
         answer(project, asked(project), label="left")
     # From then on every answer is thought through.
-    node = project.index[asked(project)]
+    node = project.nodes[asked(project)]
     assert project.asker.wait(lambda: project.asker.ahead(node), 30)
     assert asked(project) not in seen
-    project.close()
 
 
-def test_the_slower_the_solves_the_more_is_asked_ahead(project, monkeypatch):
-    monkeypatch.setattr("poise.studio.asking.asker.SLOW", 0.0)
-    monkeypatch.setattr("poise.studio.asking.asker.PACE", 1e-9)
+def test_the_slower_the_solves_the_more_questions_are_queued(make):
+    pace = Pace(slow_solve_seconds=0.0, answer_seconds=1e-9)
+    project = make(pace=pace)
     for _ in range(4):
         answer(project, asked(project))
     asked(project)
-    many = asker.FEWEST + 1
+    many = pace.min_queued + 1
     ahead = project.asker.wait(lambda: w if len(w := project.asker.waiting) >= many else None, 30)
     assert ahead is not None
-    assert many <= len(ahead) <= 2 * asker.MOST
+    assert many <= len(ahead) <= 2 * pace.max_queued
     assert len({question.node for question in ahead}) == len(ahead)
 
 
@@ -689,7 +703,7 @@ def test_what_follows_an_answer_for_near_duplicates_is_foreseen(project, monkeyp
     twin = next(i for i in project.catalogue.ids if i != item and i not in project.state.labels)
     monkeypatch.setattr(project, "duplicates", lambda one, who="": [twin] if one == item else [])
     project.asker.release([])  # what was foreseen before there was a near-duplicate is forgotten
-    node, other = project.index[item], project.index[twin]
+    node, other = project.nodes[item], project.nodes[twin]
     label = truth(item)
     found = project.asker.wait(lambda: project.asker.foreseen(node, label, [other]), 30.0)
     assert found is not None

@@ -16,8 +16,9 @@ from crowds import make_project, opened, truth
 from starlette.routing import Route
 
 from poise.studio.exchange import FIELDS
+from poise.studio.log.events import Event
 from poise.studio.opening import Opening, Source
-from poise.studio.web.guard import LARGEST, Doors
+from poise.studio.web.guard import MAX_REQUEST_BYTES, Doors
 from poise.studio.web.openapi import openapi
 from poise.studio.web.server import make_app
 
@@ -247,7 +248,7 @@ def test_another_name_is_not_served(client):
         (b'{"kind": "class", "data": {"name": "x"}, "client": "c", "versions": [1]}', 422),
         (b'{"kind": "class", "data": [], "client": "c"}', 422),
         (b"{" * 5_000, 422),
-        (b"x" * (LARGEST + 1), 413),
+        (b"x" * (MAX_REQUEST_BYTES + 1), 413),
     ],
 )
 def test_hostile_bodies_change_nothing(client, project, content, status):
@@ -302,13 +303,13 @@ def test_the_map(client, project):
     assert (labels > 0).sum() == 4
     assert set(guesses) <= {1, 2}
     assert len(known) == 60
-    one = client.get("/api/map/item?index=3").json()
+    one = client.get("/api/map/item?node=3").json()
     assert one["item"] == "item3"
-    assert send(client, {"indices": [0, 5]}, path="/api/map/items").json() == {
+    assert send(client, {"nodes": [0, 5]}, path="/api/map/items").json() == {
         "items": ["item0", "item5"]
     }
     assert len(client.get("/api/map/labels").json()["labels"]) == 4
-    for bad in ("index=60", "index=-1", "index=x", ""):
+    for bad in ("node=60", "node=-1", "node=x", ""):
         assert client.get(f"/api/map/item?{bad}").status_code == 422
     assert client.get("/api/map/points?layout=none").status_code == 422
 
@@ -482,3 +483,39 @@ def test_labels_by_others_come_from_files_alone(client, project):
     response = send(client, {"kind": "label", "data": data, "client": "c"})
     assert response.status_code == 422
     assert not project.state.labels
+
+
+def test_the_server_gives_a_new_class_its_key(client, project):
+    """The first free key; a digit gets its own; after ten of them there are codes."""
+    sent = {"kind": "class", "data": {"name": "up", "for": "answer"}, "client": "c1"}
+    first, retry = send(client, sent), send(client, sent)
+    assert first.json()["seq"] == retry.json()["seq"], "a retry makes no other class"
+    made = [event.data for event in project.store.events() if event.kind == "class"]
+    assert made[-1] == {"name": "up", "for": "answer", "key": "3"}
+
+    def create(name, **data):
+        body = {"kind": "class", "data": {"name": name} | data, "client": f"create {name} {data}"}
+        response = send(client, body)
+        assert response.status_code == 200
+        return {each["name"]: each for each in response.json()["classes"]}[name]
+
+    assert create("7")["key"] == "7"
+    assert create("down")["key"] == "4"
+    assert create("bound", key="x")["key"] == "x"
+    assert create("down")["key"] == "4", "a class that exists keeps its key"
+    keys = [create(name)["key"] for name in "abcde"]
+    assert keys == ["5", "6", "8", "9", "0"]
+    full = create("one more")
+    assert (full["key"], full["code"]) == ("", "k1")
+
+
+def test_a_class_that_exists_has_its_key_again_after_a_restart(tmp_path):
+    project = make_project(tmp_path)
+    for name in ("a", "b"):
+        project.record(Event("class", {"name": name}))
+    shown = project.state.known.shown()
+    project.close()
+    again = make_project(tmp_path)
+    assert again.state.known.shown() == shown
+    assert [each.key for each in shown] == ["1", "2"]
+    again.close()

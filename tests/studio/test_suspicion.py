@@ -5,7 +5,7 @@ import pytest
 
 import poise
 from poise.studio.asking import suspicion as suspicious
-from poise.studio.asking.suspicion import SUSPICIOUS, sentence, suspicion
+from poise.studio.asking.suspicion import SUSPICIOUS_PROBABILITY, sentence, suspicion
 
 
 def two_crowds(spread, wrong=()):
@@ -19,7 +19,7 @@ def two_crowds(spread, wrong=()):
 
 
 def shown(found):
-    return {node for node, wrong in found.items() if wrong >= SUSPICIOUS}
+    return {node for node, wrong in found.items() if wrong >= SUSPICIOUS_PROBABILITY}
 
 
 def test_wrong_labels_in_a_crowd_are_shown_and_no_others():
@@ -43,7 +43,7 @@ def test_where_classes_cannot_be_told_apart_none_is_shown(seed):
 
 def test_very_many_labels_are_judged_in_parts(monkeypatch):
     graph, labels = two_crowds(0.5, wrong=(50, 330))
-    monkeypatch.setattr(suspicious, "TOGETHER", 15)
+    monkeypatch.setattr(suspicious, "MAX_TOGETHER", 15)
     found = suspicion(graph, labels)
     assert found.keys() == labels.keys()
     assert shown(found) == {50, 330}
@@ -60,8 +60,8 @@ def test_too_few_labels_say_nothing():
 def test_how_strong_the_evidence_is_in_words():
     assert sentence([0.1, 0.4]).startswith("No label is more likely wrong than right")
     assert sentence([0.1, 0.7]) == (
-        "1 label of 2 is more likely wrong than right, judged by the others; about 1 should be "
-        "wrong."
+        "1 label of 2 is more likely wrong than right, judged by the others; about 1 is expected "
+        "to be wrong."
     )
-    assert sentence([0.6] * 10 + [0.0] * 90).endswith("about 6 should be wrong.")
+    assert sentence([0.6] * 10 + [0.0] * 90).endswith("about 6 are expected to be wrong.")
     assert sentence([0.6] * 10).startswith("10 labels of 10 are")

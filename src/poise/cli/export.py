@@ -16,17 +16,17 @@ from poise.errors import InputError
     required=True,
     help="File to write: .csv, .jsonl or .parquet.",
 )
-@click.option("--labelled", is_flag=True, help="Only what people have labelled, no predictions.")
+@click.option("--labelled", is_flag=True, help="Only labelled items, no predictions.")
 @click.option(
     "--exact",
     is_flag=True,
-    help="CSV as it is, without an apostrophe before what a spreadsheet takes for a formula.",
+    help="In CSV, put no apostrophe before texts that a spreadsheet takes for a formula.",
 )
 def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
-    """Write the class of every item, given or predicted.
+    """Write the label of every item, given or predicted.
 
-    PROJECT is the folder that `poise label` keeps, NAME.poise. The columns are id, source, label,
-    by (a person's name, person, source or model), confidence (the model's own) and time.
+    PROJECT is the folder that `poise label` makes, NAME.poise. The columns are id, source, label,
+    by (a person's name, person, source or model), confidence (of a prediction) and time.
 
     \b
     Example:
@@ -39,13 +39,15 @@ def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
     with progress_bar("Loading") as begin:
         from poise.files import write_bytes
         from poise.studio import exchange
-        from poise.studio.borrowing import borrowed
+        from poise.studio.borrowing import borrowed, borrowed_labels
 
         if kind not in exchange.FORMATS:
             raise InputError(f"{output} must end in .csv, .jsonl or .parquet")
-        with borrowed(project, begin) as opened:
-            predictions = None if labelled else opened.predictions().result()
-            rows = exchange.rows(opened, predictions)
+        if labelled:
+            rows = exchange.rows(borrowed_labels(project, begin), None)
+        else:
+            with borrowed(project, begin) as opened:
+                rows = exchange.rows(opened, opened.predictions().result())
         content = exchange.written(rows, kind, exact=exact)
         write_bytes(output, content)
     click.echo(f"{output}: {len(rows):,} items")

@@ -2,21 +2,34 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from poise.errors import InputError
 from poise.progress import Begin
+from poise.studio.exchange import known_labels
+from poise.studio.log.state import State, apply, fold
 from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening
 from poise.studio.project import Project
 from poise.studio.source import centring, earlier
+from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.project_files import ABOUT
 from poise.studio.source.source import Source
 
+#: The log of a project.
+LOG = "events.db"
 #: Files of a project beside its log: they can be made again.
 MADE = (ABOUT, "items.npz", "features.npy", centring.FILE, earlier.FILE, "graph.npz")
+
+
+@dataclass(frozen=True)
+class LabelledItems:
+    """Items and their labels, without what they are compared by."""
+
+    catalogue: Catalogue
+    state: State
 
 
 @contextmanager
@@ -25,17 +38,37 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
 
     Nothing in its folder is written: it may be read-only, or belong to a running server.
     """
-    log = folder / "events.db"
-    if not log.is_file():
-        raise InputError(f"{folder} is not a project of poise label: it has no events.db")
+    with _borrowed_source(folder) as source:
+        opened = Opening(source, EventStore.copy_of(folder / LOG)).open(begin)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def borrowed_labels(folder: Path, begin: Begin) -> LabelledItems:
+    """The items and the labels of a project; needs no features and no graph."""
+    with _borrowed_source(folder) as source:
+        store = EventStore.copy_of(folder / LOG)
+        try:
+            state = fold(store.events())
+        finally:
+            store.close()
+        catalogue = source.read(begin("reading"), lambda content: None, None, None)
+    items = LabelledItems(catalogue, state)
+    for event in known_labels(items):
+        state = apply(state, replace(event, seq=state.last + 1), list)
+    return replace(items, state=state)
+
+
+@contextmanager
+def _borrowed_source(folder: Path) -> Iterator[Source]:
+    """The source of a project, with a folder beside it in which files may be made again."""
+    if not (folder / LOG).is_file():
+        raise InputError(f"{folder} is no project of poise label: it has no {LOG}")
     with TemporaryDirectory(prefix="poise-") as temporary:
         copy = Path(temporary)
         for name in MADE:  # a file that has to be made anew replaces the link, not the file
             if (folder / name).exists():
                 (copy / name).symlink_to((folder / name).resolve())
-        source = replace(Source.of_project(folder), folder=copy)
-        opened = Opening(source, EventStore.copy_of(log)).open(begin)
-        try:
-            yield opened
-        finally:
-            opened.close()
+        yield replace(Source.of_project(folder), folder=copy)

@@ -6,58 +6,69 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from poise.data.tables import PARQUET_ERRORS
 from poise.data.text import parse_json
 from poise.errors import InputError
 from poise.extras import needed
 from poise.studio.asking.predictions import Predictions
-from poise.studio.log.classes import KEYS
+from poise.studio.log.classes import free_key
 from poise.studio.log.events import Event, check_name
+from poise.studio.log.state import State
 from poise.studio.project import Project
+from poise.studio.source.catalogue import Catalogue
 
 FORMATS = ("csv", "jsonl", "parquet")
 FIELDS = ("id", "source", "label", "by", "confidence", "time")
 #: In the column `by`: the model, the only person of a project without names, the source itself.
 MODEL, PERSON, SOURCE = "model", "person", "source"
 
-#: What a spreadsheet may run: a beginning that is no plain number. Apostrophes before it count, so
-#: that what was there is told from what was put there.
+#: Texts that a spreadsheet takes for a formula: with an operator in front, and no plain number.
+#: Apostrophes before it count, so that an apostrophe of the text's own is not taken away.
 FORMULA = re.compile(r"'*(?![+-]?\d+(?:[.,]\d+)?\Z)[=+\-@\t\r\n＝＋－＠]", re.ASCII)
 
 Row = tuple[str, str, str, str, float | None, str | None]
 
 
-def rows(project: Project, predictions: Predictions | None) -> list[Row]:
-    """A row for every item that has a class, given or, with `predictions`, predicted.
+class Labelling(Protocol):
+    """Items and their labels: a project, or what is read of one to export its labels."""
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+    @property
+    def state(self) -> State: ...
+
+
+def rows(labelling: Labelling, predictions: Predictions | None) -> list[Row]:
+    """A row for every item that has a label or, with `predictions`, a predicted class.
 
     In the order of the source. Items that came in after the predictions have none.
     """
-    found: list[Row] = []
-    catalogue = project.catalogue
-    for index in sorted(range(len(catalogue)), key=catalogue.rows.__getitem__):
-        item, source = catalogue.ids[index], catalogue.sources[index]
-        given = project.state.labels.get(item)
-        if given is not None:
-            found.append((item, source, given.label, given.by, None, given.time))
-        elif predictions is not None and index < len(predictions):
-            name, confidence = predictions.of(index)
-            found.append((item, source, name, MODEL, confidence, None))
-    return found
+    exported: list[Row] = []
+    catalogue, labels = labelling.catalogue, labelling.state.labels
+    for node in sorted(range(len(catalogue)), key=catalogue.rows.__getitem__):
+        item, source = catalogue.ids[node], catalogue.sources[node]
+        labelled = labels.get(item)
+        if labelled is not None:
+            exported.append((item, source, labelled.label, labelled.by, None, labelled.time))
+        elif predictions is not None and node < len(predictions):
+            name, confidence = predictions.of(node)
+            exported.append((item, source, name, MODEL, confidence, None))
+    return exported
 
 
 def written(
-    found: Sequence[Sequence[Any]],
+    exported: Sequence[Sequence[Any]],
     kind: str,
     fields: Sequence[str] = FIELDS,
     *,
     exact: bool = False,
 ) -> bytes:
-    """Rows as a file of a format, with the names of their columns.
+    """The content of a file of rows, with the names of their columns.
 
-    Texts that a spreadsheet would take for a formula get an apostrophe in front of them in a CSV
-    file, unless it is to be `exact`; `read` takes it away again.
+    In a CSV file, texts that a spreadsheet would take for a formula get an apostrophe in front,
+    unless it is to be `exact`; `read` takes it away again.
     """
     if kind == "csv":
         buffer = io.StringIO()
@@ -65,7 +76,7 @@ def written(
         writer.writerow(fields)
         # Before Python 3.13 the module does not quote a carriage return by itself.
         quoting = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        for row in found:
+        for row in exported:
             cells = ["" if value is None else value for value in row]
             cells = cells if exact else [_harmless(cell) for cell in cells]
             returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
@@ -73,7 +84,7 @@ def written(
         return buffer.getvalue().encode("utf-8", "replace")
     if kind == "jsonl":
         lines = (
-            json.dumps(dict(zip(fields, row, strict=True)), ensure_ascii=False) for row in found
+            json.dumps(dict(zip(fields, row, strict=True)), ensure_ascii=False) for row in exported
         )
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     if kind == "parquet":
@@ -85,7 +96,7 @@ def written(
             "near": arrow.bool_(),
         }
         kinds = [known.get(name, arrow.string()) for name in fields]
-        columns = list(zip(*found, strict=True)) or [()] * len(fields)
+        columns = list(zip(*exported, strict=True)) or [()] * len(fields)
         table = arrow.table(
             [arrow.array(column, type=kind) for column, kind in zip(columns, kinds, strict=True)],
             names=list(fields),
@@ -99,30 +110,33 @@ def written(
 def read(content: bytes, name: str) -> list[dict[str, Any]]:
     """The rows of a file that was exported before, or of one like it: id or source, and label."""
     kind = name.rpartition(".")[2].lower()
-    found: list[dict[str, Any]]
+    table: list[dict[str, Any]]
     try:
         if kind == "parquet":
             parquet = needed("pyarrow.parquet", "parquet", "reading Parquet")
-            found = parquet.read_table(io.BytesIO(content)).to_pylist()
+            table = parquet.read_table(io.BytesIO(content)).to_pylist()
         elif kind == "jsonl":
-            found = [parse_json(line) for line in content.decode("utf-8-sig").split("\n") if line]
+            table = [parse_json(line) for line in content.decode("utf-8-sig").split("\n") if line]
         elif kind == "csv":
             text = io.StringIO(content.decode("utf-8-sig"), newline="")
-            found = [
+            table = [
                 {name: _as_meant(value) for name, value in row.items()}
                 for row in csv.DictReader(text, strict=True)
             ]
         else:
-            raise InputError(f"{name} is of no known kind: expected .csv, .jsonl or .parquet")
+            raise InputError(f"{name} has an unknown ending: expected .csv, .jsonl or .parquet")
     except InputError:
         raise
     except (*PARQUET_ERRORS, csv.Error) as error:
         raise InputError(f"{name} cannot be read as {kind}: {error}") from None
-    for number, row in enumerate(found, start=1):
+    for number, row in enumerate(table, start=1):
         named = isinstance(row, dict) and (row.get("id") or row.get("source"))  # type: ignore[redundant-expr]
         if not named:
-            raise InputError(f"row {number} of {name} has no id and no source: export has both")
-    return found
+            raise InputError(
+                f"row {number} of {name} has no id and no source: expected one of them, as in an "
+                "exported file"
+            )
+    return table
 
 
 def _harmless(value: Any) -> Any:
@@ -136,7 +150,7 @@ def _as_meant(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Imported:
-    """How many rows were taken in, and why the others were not."""
+    """How many rows were imported, and why the others were not."""
 
     imported: int
     unchanged: int
@@ -144,8 +158,8 @@ class Imported:
     predictions: int
 
 
-def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
-    """Record labels of a file: an event for each class, person and time, all on disk or none.
+def take_in(project: Project, imported: Iterable[dict[str, Any]]) -> Imported:
+    """Record the labels of a file: an event for each class, person and time, all of them or none.
 
     Rows by the model are left out: it predicts anew. Rows are recognised by id, else by source.
     """
@@ -153,27 +167,27 @@ def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
     groups: dict[tuple[str, str, str | None], list[str]] = {}
     seen: set[str] = set()
     unchanged = unknown = predictions = 0
-    for row in found:
+    for row in imported:
         label, by, time = row.get("label"), str(row.get("by") or PERSON), row.get("time") or None
         if by == MODEL or label is None or str(label) == "":
             predictions += 1
             continue
         item = str(row.get("id") or "")
-        if item not in project.index:
+        if item not in project.nodes:
             item = by_source.get(str(row.get("source") or ""), "")
         if not item or item in seen:
             unknown += 1
             continue
         seen.add(item)
         name = "" if by == PERSON else SOURCE if by == SOURCE else check_name(by)
-        held = project.state.labels.get(item)
+        labelled = project.state.labels.get(item)
         known = project.state.known
         named = known.name(known.find(str(label))) or str(label)
-        if held is not None and (held.label, held.by) == (named, by):
+        if labelled is not None and (labelled.label, labelled.by) == (named, by):
             unchanged += 1
             continue
         groups.setdefault((str(label), name, None if time is None else str(time)), []).append(item)
-    events = new_classes(project, dict.fromkeys(label for label, _, _ in groups))
+    events = _new_classes(project.state, dict.fromkeys(label for label, _, _ in groups))
     for label, name, time in groups:
         data: dict[str, Any] = {
             "items": groups[label, name, time],
@@ -187,36 +201,41 @@ def take_in(project: Project, found: Iterable[dict[str, Any]]) -> Imported:
 
 
 def take_in_known(project: Project) -> int:
-    """Record the labels that the source itself gives, of items that the log says nothing about."""
-    groups: dict[str, list[str]] = {}
-    for item, label in project.catalogue.known.items():
-        if project.state.version.get(item, 0) == 0:
-            groups.setdefault(label, []).append(item)
-    events = new_classes(project, groups)
-    for label, items in groups.items():
-        events.append(Event("label", {"items": items, "label": label, "via": "source"}))
+    """Record the labels that the source itself gives, of items that the log does not mention."""
+    events = known_labels(project)
     project.record_all(events)
-    return sum(map(len, groups.values()))
+    return sum(len(event.items) for event in events)
+
+
+def known_labels(labelling: Labelling) -> list[Event]:
+    """Events with the labels that the source gives to items that the log does not mention."""
+    state, groups = labelling.state, dict[str, list[str]]()
+    for item, label in labelling.catalogue.known.items():
+        if state.version.get(item, 0) == 0:
+            groups.setdefault(label, []).append(item)
+    return _new_classes(state, groups) + [
+        Event("label", {"items": items, "label": label, "via": "source"})
+        for label, items in groups.items()
+    ]
 
 
 def make_class(project: Project, name: str) -> None:
-    """A class with the first free key, unless there was one of that name before."""
+    """Make a class with the first free key, unless there was one of that name before."""
     if name not in project.state.known.past:
-        project.record_all(new_classes(project, [name]))
+        project.record_all(_new_classes(project.state, [name]))
 
 
-def new_classes(project: Project, names: Iterable[str]) -> list[Event]:
-    """Events that make those of the classes that are not there, each with the first free key.
+def _new_classes(state: State, names: Iterable[str]) -> list[Event]:
+    """Events that make the classes which do not exist, each with the first free key.
 
     A name that a class had before it was renamed or merged still means that class.
     """
-    keys = dict(project.state.classes)
+    keys = dict(state.classes)
     events = []
     for name in names:
-        if name in keys or project.state.known.find(name) is not None:
+        if name in keys or state.known.find(name) is not None:
             continue
-        free = [key for key in KEYS if key not in keys.values()]
-        keys[name] = name if name in free else next(iter(free), "")  # the digit 7 gets the key 7
-        given = {"key": keys[name]} if keys[name] else {}
-        events.append(Event("class", {"name": name} | given))
+        keys[name] = free_key(name, keys.values())
+        key = {"key": keys[name]} if keys[name] else {}
+        events.append(Event("class", {"name": name} | key))
     return events

@@ -13,7 +13,7 @@ from poise.data.embeddings.registry import embeddings
 from poise.data.tables import TABLES
 from poise.errors import InputError
 from poise.progress import Progress, no_progress, without_note
-from poise.studio.asking.predictions import UNSEEN, unseen
+from poise.studio.asking.predictions import MAX_UNSEEN_SHARE, unseen
 from poise.studio.project import Project
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import is_centred, uncentred
@@ -75,7 +75,7 @@ def predict_new(
     labelled[list(learner.labels)] = 1.0
     among = weights @ (labelled + (graph.weights @ labelled > 0)) > 0
     near = (among & predicted.placement.near).tolist()
-    shown = learner.calibration.has_evidence and unseen(learner.labels) <= UNSEEN
+    shown = learner.calibration.has_evidence and unseen(learner.labels) <= MAX_UNSEEN_SHARE
     shares = predicted.probabilities[np.arange(len(codes)), codes]
     return [
         (

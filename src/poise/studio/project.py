@@ -1,44 +1,37 @@
-"""A labelling project: its folder, its items, its log, and who is asked what."""
+"""A labelling project: its items, its log, and who is asked what."""
 
 import threading
-import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from datetime import timedelta
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
 from poise import Graph, Learner
-from poise.active.session import SKIP_ANSWERS
 from poise.errors import InputError
-from poise.linalg.turns import TURNS
-from poise.studio.asking.asker import NO_ANSWER, Asker, fulfil
-from poise.studio.asking.finding import Finder
-from poise.studio.asking.layout import eigenmaps, principal_plane
-from poise.studio.asking.predictions import Predictions, predict
-from poise.studio.asking.progress import AUDIT
-from poise.studio.asking.question import NEW_CLASS, Features, Question
-from poise.studio.asking.search import TextIndex
-from poise.studio.asking.setup import Setup
-from poise.studio.asking.suspicion import suspicion
-from poise.studio.log.events import BY_PERSON, EDITS, RELABELLING, Event
-from poise.studio.log.settings import DEFAULTS
-from poise.studio.log.state import Open, State, apply, check, fold
+from poise.linalg.warm_up import is_warming_up
+from poise.studio.asking.asker import Asker
+from poise.studio.asking.course import Course
+from poise.studio.asking.pace import DEFAULT_PACE, Pace
+from poise.studio.asking.predictions import Predictions, surprising_answers
+from poise.studio.asking.progress import AUDIT_ITEMS
+from poise.studio.asking.question import Features, Question
+from poise.studio.asking.setup import Setup, setup_of
+from poise.studio.asking.turns import PATIENCE, Turns, held_alone, item_to_audit, unanswered
+from poise.studio.asking.updating import (
+    changes_labels,
+    foreseen_question,
+    renames_labels,
+    update_asker,
+)
+from poise.studio.log.beginning import begin
+from poise.studio.log.events import Event
+from poise.studio.log.state import State, apply, check
 from poise.studio.log.store import EventStore
+from poise.studio.results import Labelling, Results
 from poise.studio.source.catalogue import Catalogue
-from poise.studio.source.details import other_columns
-
-#: How long a question waits for somebody who went away before another person gets it.
-PATIENCE = timedelta(minutes=10)
-#: Predictions nobody waits for are renewed after this many times what the last ones took, so that
-#: they take little from the questions.
-REST = 10.0
-
-T = TypeVar("T")
 
 
 class Project:
@@ -49,6 +42,15 @@ class Project:
     features : (n, d) what the neighbours were found by
     patience : how long an abandoned question waits
     compared : what items are compared by, why, and what could be tried instead, in sentences
+    pace, is_compiling : as for `Asker`
+
+    Attributes
+    ----------
+    nodes : item -> its node
+    state : where the log stands
+    results : what is computed in the background
+    turns : who is present, and whose question waits
+    centre : what was subtracted from the features, also from those of new items; None for nothing
     """
 
     def __init__(
@@ -60,29 +62,20 @@ class Project:
         *,
         patience: timedelta = PATIENCE,
         compared: str = "",
+        pace: Pace = DEFAULT_PACE,
+        is_compiling: Callable[[], bool] = is_warming_up,
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
-        self.store, self.patience, self.compared = store, patience, compared
-        #: What was subtracted from the features; new items are compared without it too.
+        self.store, self.compared = store, compared
         self.centre: npt.NDArray[np.float32] | None = None
-        self.index = catalogue.nodes
-        self.finder = Finder(catalogue, features, graph)
-        self.state = _begun(store)
-        self.asker = Asker(graph, features, self._setup())
-        self.asker.alike = self._alike
+        self.nodes = catalogue.nodes
+        self.state = begin(store)
+        self.asker = Asker(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
+        self.asker.duplicates_of = self._duplicate_nodes
         self._lock = threading.RLock()
-        self._kept: dict[str, tuple[int, Future[Any]]] = {}
         self._labels_changed = self.state.last
-        # The questions that people left to look at something else.
-        self._left: dict[str, str] = {}
-        # When people were last heard of, in seconds of a clock that only goes forward.
-        self._seen: dict[str, float] = {}
-        self._codes: tuple[int, npt.NDArray[np.int32]] | None = None
-        #: The newest predictions that are there, and of which labels; when they may be renewed.
-        self.newest: Predictions | None = None
-        self._predicted = self._removed = -1
-        self._predicting = threading.Lock()
-        self._renewal = 0.0
+        self.turns, self._course = Turns(patience), Course()
+        self.results = Results(catalogue, features, graph, self._labelling, self._calibrate)
         for node in self._held():
             self.asker.hold(node)
         self._renew()
@@ -96,16 +89,19 @@ class Project:
         the sender saw them.
         """
         with self._lock:
-            there = self.store.find(event)
-            if there is not None:
-                return there
+            if event.kind == "class":
+                event = self.state.known.with_key(event, self.store.by_client(event.client))
+            earlier = self.store.find(event)
+            if earlier is not None:
+                return earlier
             self._check_items(event)
             check(self.state, event, versions)
-            before, following = self.state, self._following(event)
+            before = self.state
+            following = foreseen_question(self.asker, self.turns, before, event, self.nodes)
             asked = [] if following is None else [self._asking(following, event.annotator)]
             written, *others = self.store.append(event, *asked)
-            for one in (written, *others):
-                self.state = apply(self.state, one, self.store.events)
+            for each in (written, *others):
+                self.state = apply(self.state, each, self.store.events)
             self._tell(written, before)
             if following is not None:
                 self.asker.follow(following)
@@ -133,13 +129,11 @@ class Project:
             target = self.state.undoable(annotator) if there is None else there.data.get("event")
             if target is None:
                 return None
-            undone = next(
-                (event for event in self.state.done if event.seq == target),
-                self.store.events(target - 1)[0],
-            )
+            known = (event for event in reversed(self.state.done) if event.seq == target)
+            undone = next(known, None) or self.store.events(target - 1)[0]
             if there is None:
                 self.record(Event("undo", {"event": target}, annotator, client or uuid4().hex))
-                if undone.items and undone.items[0] in self.index:
+                if undone.items and undone.items[0] in self.nodes:
                     item, audit = undone.items[0], self.state.audits.get(annotator)
                     audited = audit is not None and item in audit.drawn
                     self.look_at(item, annotator, "audit" if audited else "again")
@@ -148,14 +142,12 @@ class Project:
     def look_at(self, item: str, annotator: str = "", purpose: str = "again", **more: int) -> None:
         """Ask this person about a given item, labelled or not; `more` goes into the event."""
         with self._lock:
-            if item not in self.index:
+            if item not in self.nodes:
                 raise InputError(f"there is no item {item}: the source may have changed")
-            held = self.state.open.get(annotator)
-            if held is not None and held.purpose == "question":
-                self._left[annotator] = held.item
+            self.turns.leave(self.state, annotator)
             self._let_go(annotator)
             self.record(Event("ask", {"item": item, "purpose": purpose} | more, annotator))
-            self.asker.hold(self.index[item])
+            self.asker.hold(self.nodes[item])
 
     def leave(self, annotator: str, seconds: float) -> None:
         """From an item that was looked at again to what was asked before, or to a new question.
@@ -164,11 +156,11 @@ class Project:
         """
         with self._lock:
             held = self.state.open.get(annotator)
-            if held is not None and held.purpose == "audit" and held.item in self.index:
+            if held is not None and held.purpose == "audit" and held.item in self.nodes:
                 self.look_at(held.item, annotator, "again", left=0)
             elif self._go_on_auditing(annotator):
                 return
-            waiting = self._waiting_for(annotator)
+            waiting = self.turns.waiting_item(self.state, annotator, self.nodes)
             if waiting is not None:
                 self.look_at(waiting, annotator, "question")
                 return
@@ -178,13 +170,13 @@ class Project:
             with self._lock:
                 self._put(found, annotator)
 
-    def audit(self, annotator: str = "", n: int = AUDIT) -> str:
+    def audit(self, annotator: str = "", n: int = AUDIT_ITEMS) -> str:
         """Begin an audit of `n` items, drawn uniformly from the unlabelled; the first is returned.
 
         An audit that is running goes on.
         """
         with self._lock:
-            item = self._drawn(annotator)
+            item = item_to_audit(self.state, annotator, self.nodes)
             if item is None:
                 raise InputError("every item has a label or is set aside: nothing is left to audit")
             begin = {} if annotator in self.state.audits else {"left": n}
@@ -194,19 +186,13 @@ class Project:
     def grow(self, catalogue: Catalogue, features: Features, graph: Graph) -> None:
         """Go on with other items, usually with more; answers and open questions stay.
 
-        Parameters
-        ----------
-        features, graph : of the items of `catalogue`, in its order
+        `features` and `graph` are of the items of `catalogue`, in its order.
         """
         with self._lock:
             self.catalogue, self.features, self.graph = catalogue, features, graph
-            self.index = catalogue.nodes
-            self.finder = Finder(catalogue, features, graph)
-            if "words" in self._kept:
-                self._kept["words"][1].add_done_callback(_close)
-            self._kept.clear()
-            self.newest, self._predicted, self._codes = None, -1, None
-            self._renewal = 0.0
+            self.nodes = catalogue.nodes
+            self._course.begin_anew()
+            self.results.grow(catalogue, features, graph)
             self.asker.restart(self._setup(), self._held(), (graph, features))
             self._renew()
 
@@ -220,15 +206,15 @@ class Project:
         with self._lock:
             self._meet(annotator)
             held = self.state.open.get(annotator)
-            if held is not None and held.item in self.index:
-                node = self.index[held.item]
+            if held is not None and held.item in self.nodes:
+                node = self.nodes[held.item]
                 return self.asker.explained(node) or Question(node)
             if self._go_on_auditing(annotator):
-                return Question(self.index[self.state.open[annotator].item])
-            waiting = self._waiting_for(annotator)
+                return Question(self.nodes[self.state.open[annotator].item])
+            waiting = self.turns.waiting_item(self.state, annotator, self.nodes)
             if waiting is not None:
                 self.look_at(waiting, annotator, "question")
-                return Question(self.index[waiting])
+                return Question(self.nodes[waiting])
             found = self.asker.next()
             if found is None:
                 return None
@@ -256,22 +242,17 @@ class Project:
     # What is known ----------------------------------------------------------------------------
 
     def predictions(self) -> "Future[Predictions | None]":
-        """The class of every item by the labels so far; None without any.
-
-        `newest` are those that are there already, by the labels of some answers ago at most.
-        """
-        return self._computed("predictions", lambda: in_background(self._predict))
+        """The class of every item by the labels so far; None without any."""
+        return self.results.predictions(self._labels_changed)
 
     def suspicion(self) -> "Future[dict[str, float]]":
         """Item -> probability that its label is wrong, by what the other labels say."""
+        return self.results.suspicion(self._labels_changed)
 
-        def begin() -> "Future[dict[str, float]]":
-            labels, ids, graph = self._labels(), self.catalogue.ids, self.graph  # those of now
-            return in_background(
-                lambda: {ids[node]: share for node, share in suspicion(graph, labels).items()}
-            )
-
-        return self._computed("suspicion", begin)
+    @property
+    def newest(self) -> Predictions | None:
+        """The newest predictions that are ready, by the labels of some answers ago at most."""
+        return self.results.newest
 
     def learner(self, graph: Graph) -> Learner:
         """A learner that knows the labels so far, on this graph or another of the same items."""
@@ -279,225 +260,70 @@ class Project:
             setup = self._setup()
         return setup.learner(graph, 0)
 
-    def layout(self, name: str) -> "Future[npt.NDArray[np.float32]]":
-        """(n, 2) places of all items in the plane, from -1 to 1."""
-        with self._lock:
-            features, graph = self.features, self.graph
-            if name not in self._kept:
-                self._kept[name] = (
-                    0,
-                    in_background(
-                        lambda: (
-                            principal_plane(features)
-                            if name == "pca"
-                            else eigenmaps(graph, features)
-                        )
-                    ),
-                )
-            return self._kept[name][1]
-
-    def words(self) -> "Future[TextIndex]":
-        """The words of all items, to be searched; from the first call on."""
-        with self._lock:
-            if "words" not in self._kept:
-                self._kept["words"] = 0, in_background(self.finder.index)
-            return self._kept["words"][1]
-
-    def columns(self) -> "Future[dict[str, list[Any]]]":
-        """The other columns of the table that the items come from; read when first asked for."""
-        with self._lock:
-            catalogue = self.catalogue
-            if "columns" not in self._kept:
-                self._kept["columns"] = 0, in_background(lambda: other_columns(catalogue))
-            return self._kept["columns"][1]
-
     def duplicates(self, item: str, annotator: str = "") -> list[str]:
-        """Near-duplicates of an item that wait for a label and are nobody else's question.
+        """Near-duplicates of an item that wait for a label and are nobody else's question."""
+        nodes = self.results.finder.duplicates(self.nodes[item])
+        return unanswered(self.state, annotator, [self.catalogue.ids[node] for node in nodes])
 
-        None where several people are to say something about each item.
-        """
-        state, ids = self.state, self.catalogue.ids
-        if state.settings["overlap"] > 1:
-            return []
-        busy = {held.item for who, held in state.open.items() if who != annotator}
-        aside = (state.labels, state.unsure, busy)
-        found = [ids[node] for node in self.finder.duplicates(self.index[item])]
-        return [other for other in found if not any(other in group for group in aside)]
-
-    def _alike(self, node: int) -> list[int]:
-        """Nodes that are answered with one, for what is foreseen of a single person's answers."""
-        held = {one.item: who for who, one in self.state.open.items()}
+    def _duplicate_nodes(self, node: int) -> list[int]:
+        """The same by nodes, for whoever is asked about one."""
         item = self.catalogue.ids[node]
-        return [self.index[other] for other in self.duplicates(item, held.get(item, ""))]
-
-    def has_layout(self, name: str) -> bool:
-        """Whether a layout is there; does not begin one."""
-        return name in self._kept and self._kept[name][1].done()
+        holders = {held.item: who for who, held in self.state.open.items()}
+        return [self.nodes[other] for other in self.duplicates(item, holders.get(item, ""))]
 
     def close(self) -> None:
         """Let go of the log and end the threads; predictions on the way are nobody's."""
         self.asker.close()
         self.store.close()
-        if "words" in self._kept:
-            self._kept["words"][1].add_done_callback(_close)
+        self.results.close()
 
     # How --------------------------------------------------------------------------------------
 
     def _check_items(self, event: Event) -> None:
         for item in (*event.items, *event.data.get("examples", ())):
-            if item not in self.index:
+            if item not in self.nodes:
                 raise InputError(f"there is no item {item}: the source may have changed")
 
-    def _computed(self, name: str, begin: Any) -> "Future[Any]":
-        """What follows from the labels, computed once for each state of them."""
-        with self._lock:
-            version, future = self._kept.get(name, (-1, None))
-            if future is None or version != self._labels_changed:
-                future = begin()
-                self._kept[name] = self._labels_changed, future
-            return future
+    def _setup(self) -> Setup:
+        return setup_of(self.state, self.nodes)
 
-    def _predict(self) -> Predictions | None:
-        # One after the other: who waited finds them done, if no label came meanwhile.
-        with self._predicting:
-            with self._lock:
-                version, setup, graph = self._labels_changed, self._setup(), self.graph
-                surprising = self._surprising()
-            if version == self._predicted:
-                return self.newest
-            began = time.monotonic()
-            with TURNS.in_background():
-                found = predict(graph, setup, surprising)
-            self._renewal = time.monotonic() + REST * (time.monotonic() - began)
-            with self._lock:
-                if version >= self._removed and graph is self.graph:
-                    self.newest, self._predicted = found, version
-                    self.asker.calibration = None if found is None else found.calibration
-            return found
+    def _labelling(self) -> Labelling:
+        with self._lock:
+            surprising = surprising_answers(self.state, self.nodes)
+            version, ids = self._labels_changed, self.catalogue.ids
+            return Labelling(version, self._setup(), surprising, self.graph, ids)
+
+    def _calibrate(self, predictions: Predictions | None) -> None:
+        self.asker.calibration = None if predictions is None else predictions.calibration
 
     def _renew(self) -> None:
-        """Predict anew while people answer, now and then: numbers and advice shall be of today."""
-        due = self._labels_changed != self._predicted and time.monotonic() >= self._renewal
-        if due and self.state.labels and not self._predicting.locked():
-            self.predictions()
-
-    def _surprising(self) -> dict[int, bool]:
-        """Nodes that people labelled -> whether the model expected another class.
-
-        Of what was labelled without a question, such as a grid, nothing is expected.
-        """
-        found: dict[int, bool] = {}
-        for event in self.state.done:
-            via = event.data.get("via", "question")
-            if event.kind != "label" or via not in BY_PERSON:
-                continue
-            wrong = event.data.get("guess") != event.data["label"]
-            for place, item in enumerate(event.items):
-                if item in self.index and item in self.state.labels:
-                    expected = via in ("question", "audit") or (via == "duplicates" and place == 0)
-                    found[self.index[item]] = wrong and expected
-        return found
-
-    def _labels(self) -> dict[int, str]:
-        """Node -> class, in the order in which they were answered."""
-        labels, version = self.state.labels, self.state.version
-        in_order = sorted(labels, key=lambda item: version[item])
-        return {self.index[item]: labels[item].label for item in in_order if item in self.index}
-
-    def _setup(self) -> Setup:
-        state = self.state
-        excluded = {self.index[item] for item in state.unsure if item in self.index}
-        if state.settings["only"] is not None:
-            allowed = {self.index[item] for item in state.settings["only"] if item in self.index}
-            excluded |= set(range(len(self.catalogue))) - allowed
-        recent = (i for i, at in state.skipped.items() if len(state.labels) - at < SKIP_ANSWERS)
-        return Setup(
-            self._labels(),
-            state.known.in_order_of_making(),
-            frozenset(excluded),
-            frozenset(self.index[item] for item in recent if item in self.index),
-            state.settings["acquisition"],
-            state.settings["tau"],
-        )
+        if self.state.labels:
+            self.results.renew(self._labels_changed)
 
     def _go_on_auditing(self, annotator: str) -> bool:
         """Ask about the next item of this person's audit, if there is one."""
-        item = self._drawn(annotator) if annotator in self.state.audits else None
+        auditing = annotator in self.state.audits
+        item = item_to_audit(self.state, annotator, self.nodes) if auditing else None
         if item is not None:
             self.look_at(item, annotator, "audit")
         return item is not None
 
-    def _drawn(self, annotator: str) -> str | None:
-        """The item to audit: one that was drawn before and has no answer, else a new one.
-
-        No item is drawn twice, also if it was skipped: that would ask about the easy ones.
-        """
-        state = self.state
-        running = state.audits.get(annotator)
-        for item in () if running is None else running.drawn:
-            if item in self.index:
-                return item
-        # Of what this person is asked now, the guess has been seen.
-        busy = {asked.item for asked in state.open.values()}
-        judged = {item for e in state.done if e.data.get("via") == "audit" for item in e.items}
-        aside = state.labels.keys() | state.unsure.keys() | busy | judged
-        pool = [item for item in self.catalogue.ids if item not in aside]
-        if not pool:
-            return None
-        rng = np.random.default_rng([state.last, len(state.labels)])
-        return pool[int(rng.integers(len(pool)))]
-
     def _held(self) -> list[int]:
         asked = dict.fromkeys(held.item for held in self.state.open.values())
-        return [self.index[item] for item in asked if item in self.index]
+        return [self.nodes[item] for item in asked if item in self.nodes]
 
     def _meet(self, annotator: str) -> None:
-        """Somebody is there: as many questions are asked as people are present."""
-        now, patience = time.monotonic(), self.patience.total_seconds()
-        self._seen[annotator] = now
-        self._seen = {who: at for who, at in self._seen.items() if now - at < patience}
-        people = len(self._seen.keys() | self._present().keys())
+        """Somebody is present: as many questions are asked as there are people."""
+        people = self.turns.meet(annotator, self.state)
         if (people > 1) != self.asker.demand.several:
             self.asker.restart(self._setup(), self._held(), people=people)
         self.asker.demand.people = people
 
-    def _present(self) -> dict[str, Open]:
-        """Questions of people who are there."""
-        oldest = (datetime.now(UTC) - self.patience).isoformat(timespec="milliseconds")
-        return {who: held for who, held in self.state.open.items() if held.time >= oldest}
-
-    def _waiting_for(self, annotator: str) -> str | None:
-        """An item that this person should see before a new one.
-
-        The question that was left to look at something else; one that somebody has abandoned; one
-        that several people are to be asked about.
-        """
-        present, state = self._present(), self.state
-        busy = {held.item for who, held in present.items() if who != annotator}
-        left = self._left.get(annotator)
-        settled = (state.labels, state.unsure, state.skipped, busy)
-        only = state.settings["only"]
-        allowed = only is None or left in only
-        if left is not None and allowed and not any(left in group for group in settled):
-            return left
-        for who, held in self.state.open.items():
-            if who != annotator and who not in present and held.item in self.index:
-                return held.item
-        wanted = self.state.settings["overlap"]
-        if wanted > 1:
-            asked = Counter(held.item for who, held in present.items() if who != annotator)
-            for item, votes in self.state.votes.items():
-                few = len(votes) + asked[item] < wanted
-                if few and annotator not in votes and item in self.index:
-                    return item
-        return None
-
     def _let_go(self, annotator: str) -> None:
         """The question that this person has goes back to the pool."""
-        held = self.state.open.get(annotator)
-        others = {asked.item for who, asked in self.state.open.items() if who != annotator}
-        if held is not None and held.item in self.index and held.item not in others:
-            self.asker.release([self.index[held.item]])
+        item = held_alone(self.state, annotator)
+        if item in self.nodes:
+            self.asker.release([self.nodes[item]])
 
     def _put(self, question: Question, annotator: str) -> None:
         (written,) = self.store.append(self._asking(question, annotator))
@@ -505,93 +331,20 @@ class Project:
 
     def _asking(self, question: Question, annotator: str) -> Event:
         """The event of a question, with where the model stands."""
-        data: dict[str, Any] = {"item": self.catalogue.ids[question.node]}
-        if question.explored is not None and question.codes is not None:
-            data["explored"] = round(min(question.explored, 1.0), 4)
-            same = self._codes is not None and len(self._codes[1]) == len(question.codes)
-            if self._codes is not None and same and self._codes[0] < len(self.state.labels) + 1:
-                data["changed"] = round(float((question.codes != self._codes[1]).mean()), 6)
-            self._codes = len(self.state.labels), question.codes
-        return Event("ask", data, annotator)
-
-    def _following(self, event: Event) -> Question | None:
-        """The question that follows an answer, if it was foreseen and is this person's to get."""
-        held = self.state.open.get(event.annotator)
-        if held is None or event.items[:1] != [held.item]:
-            return None
-        if held.purpose == "audit" or event.annotator in self.state.audits:
-            return None
-        if event.kind not in ("label", "skip", "unsure") or held.item in self.state.labels:
-            return None
-        if self.state.settings["overlap"] > 1 or self._waiting_for(event.annotator) is not None:
-            return None
-        if self.asker.demand.several:  # somebody else may have been asked what was foreseen
-            return None
-        node, *others = (self.index[item] for item in event.items)
-        if event.kind != "label":
-            return self.asker.foreseen(node, NO_ANSWER, others)
-        label = self.state.known.name(self.state.known.find(event.data["label"])) or ""
-        if any(given.label == label for given in self.state.labels.values()):
-            return self.asker.foreseen(node, label, others)
-        found = self.asker.foreseen(node, NEW_CLASS, others)
-        return None if found is None else found.named(label)
+        data = {"item": self.catalogue.ids[question.node]}
+        return Event("ask", data | self._course.next(question, len(self.state.labels)), annotator)
 
     def _tell(self, event: Event, before: State) -> None:
-        """Bring what asks up to date with the state."""
-        nodes = [self.index[item] for item in event.items]
-        labelled = any(item in before.labels for item in event.items)
-        relabelled = event.kind == "undo" or event.kind in RELABELLING
-        if event.kind not in {"ask", "class"} | (EDITS - RELABELLING):
+        """Bring the asker and the results up to date with the state."""
+        if changes_labels(event):
             self._labels_changed = event.seq
-        if relabelled:
-            self._codes = None  # its numbers mean other classes now
-        if relabelled or labelled:
+        renamed = renames_labels(event)
+        if renamed:
+            self._course.begin_anew()
+        if renamed or any(item in before.labels for item in event.items):
             # Predictions that knew a label which is gone must not be audited with its item.
-            self.newest, self._predicted, self._removed = None, -1, event.seq
-            self._renewal = 0.0
-        match event.kind:
-            case "label":
-                by_label: dict[str, list[int]] = {}
-                for item in event.items:
-                    decided = self.state.labels[item].label
-                    by_label.setdefault(decided, []).append(self.index[item])
-                for label, some in by_label.items():
-                    self.asker.tell(some, label)
-            case "skip" if not labelled:
-                self.asker.skip(nodes)
-            case "unsure" if not labelled:
-                self.asker.exclude(nodes)
-            case kind if relabelled or kind in ("skip", "unsure", "clear", "setting"):
-                # Rare, and a session is a function of its labels: begin it anew.
-                keep = event.kind != "setting"
-                self.asker.restart(self._setup(), self._held(), keep=keep)
+            self.results.forget_predictions(event.seq)
+        update_asker(self.asker, event, before, self.state, self.nodes, self._restart)
 
-
-def _begun(store: EventStore) -> State:
-    """Where a project stands; a new one writes down how it chooses questions.
-
-    So that it goes on alike when a later version has another default.
-    """
-    log = store.events()
-    state = fold(log)
-    named = any(e.kind == "setting" and e.data["name"] == "acquisition" for e in log)
-    if named or state.labels:
-        return state
-    value = DEFAULTS["acquisition"]
-    (written,) = store.append(Event("setting", {"name": "acquisition", "value": value}))
-    return apply(state, written, store.events)
-
-
-def _close(future: "Future[TextIndex]") -> None:
-    if future.exception() is None:
-        future.result().close()
-
-
-def in_background(work: Callable[[], T]) -> "Future[T]":
-    """Done by a thread that nobody waits for at the end."""
-    future: Future[T] = Future()
-    thread = threading.Thread(
-        target=fulfil, args=(future, work), name="poise-background", daemon=True
-    )
-    thread.start()
-    return future
+    def _restart(self, keep: bool) -> None:
+        self.asker.restart(self._setup(), self._held(), keep=keep)

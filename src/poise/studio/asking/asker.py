@@ -1,132 +1,97 @@
 """Questions without waiting: one thread owns the learner and works ahead of the people.
 
 While somebody looks at a question, the next one for every possible answer is computed. Where that
-takes too long, or where several people answer, questions are asked ahead instead: some at once,
-each the best of its surroundings, with the open ones answered in expectation. Nobody else touches
-the learner; what is said to the thread is done in order, before it goes on working ahead. So all
-answers that came during a solve are known to the next one.
+takes too long, or where several people answer, questions are queued instead: several are chosen at
+once, each the best of its surroundings, with the open ones answered in expectation. `pace.py` says
+when. Nobody else touches the learner. The thread takes in what it is told, in order, before it goes
+on working ahead, so the next solve knows all answers that came during the last one.
 """
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
-from math import ceil
-from statistics import median
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from poise import Graph, Learner
-from poise.errors import NodeIndexError, PoiseError
-from poise.linalg.turns import TURNS
 from poise.linalg.warm_up import is_warming_up
 from poise.models.calibration import Calibration
-from poise.studio.asking.demand import FEWEST, Demand
-from poise.studio.asking.question import NEW_CLASS, Features, Question, ask, ask_about
+from poise.studio.asking.background import Worker
+from poise.studio.asking.demand import Demand
+from poise.studio.asking.foreseeing import NO_ANSWER, Foreseen, Foresight, possible_answers
+from poise.studio.asking.pace import DEFAULT_PACE, Load, Pace
+from poise.studio.asking.question import NEW_CLASS, Features, Question, ask
 from poise.studio.asking.setup import Setup
-
-#: Seconds of a solve from which on questions are asked ahead: people may be as quick. With so many
-#: items that is known before the first solve, which takes longest.
-SLOW, LARGE = 0.25, 200_000
-#: Then as many are asked with one solve, at most `MOST`, as a quick person answers while the next
-#: solve runs, one question in `PACE` seconds. More of them are more questions that were chosen
-#: without the answers to the ones before.
-MOST, PACE = 12, 1.0
-#: Until a solve was measured, it is taken to need so many seconds a node.
-EXPECTED = 8e-6
-#: And so many while the solver is compiled, once after an installation: with more first questions
-#: that know nothing of each other's answers, fewer classes are seen early.
-COMPILING = 6
-#: Seconds of a solve from which on nobody thinks ahead about a skip: it takes a solve of its own,
-#: which the answer that is more likely would have to wait for.
-DEAR = 0.2
-#: With more nodes that get the same answer, what follows is not foreseen: each takes a solve.
-MOST_TOGETHER = 4
-#: Classes that are thought through first, the most likely ones; the others when nothing else is
-#: left to do. What follows an answer that was not thought through costs no solve either.
-LIKELY = 12
-#: Stands for no answer at all.
-NO_ANSWER = "\N{NULL}skip"
+from poise.studio.asking.telling import explain, free, tell
 
 T = TypeVar("T")
 
 
-def fulfil(future: "Future[T]", work: Callable[[], T]) -> None:
-    """Do what was promised; whoever asks for the result hears of an error."""
-    try:
-        future.set_result(work())
-    except Exception as error:
-        future.set_exception(error)
+class Asker(Worker):
+    """Asks questions. All methods may be called by any thread, and none waits for a solve.
 
+    Parameters
+    ----------
+    pace : when to think ahead, when to queue questions, and how many
+    is_compiling : whether the solver is being compiled at this moment
+    """
 
-class Asker:
-    """Puts questions. All methods may be called by any thread, and none waits for a solve."""
-
-    def __init__(self, graph: Graph, features: Features, setup: Setup, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        features: Features,
+        setup: Setup,
+        *,
+        seed: int = 0,
+        pace: Pace = DEFAULT_PACE,
+        is_compiling: Callable[[], bool] = is_warming_up,
+    ) -> None:
+        super().__init__("poise-asker")
         self.graph, self.features, self.seed = graph, features, seed
+        self.pace, self.is_compiling = pace, is_compiling
         self.learner = setup.learner(graph, seed)
-        #: Seconds that the last solves ahead took, without the first, which loads the solver.
+        #: Seconds that the last solves took, without the first, which loads the solver.
         self.solve_seconds: deque[float] = deque(maxlen=3)
         self._has_solved = False
-        #: What makes probabilities of the scores; None as long as none must be shown.
+        #: What makes probabilities of the scores; None while none may be shown.
         self.calibration: Calibration | None = None
         #: How often the labels have changed, and how many of these changes the learner knows.
         self.changes = self._known = 0
-        #: Who has to be served. If several people answer, what an answer leads to depends on the
+        #: Who has to be served. If several people answer, what follows an answer depends on the
         #: others' answers: nothing is foreseen then, and no open question has its own column.
         self.demand = Demand()
-        self._changed = threading.Condition()
-        self._inbox: deque[tuple[Callable[[], None], Future[Any] | None]] = deque()
         self._wanted = False
         self._queue: deque[Question] = deque()
         self._explained: dict[int, Question] = {}
         self._to_explain: set[int] = set()
         self._to_renew: set[int] = set()
-        #: The nodes that get the same answer as the open question, see `alike`.
-        self._together: dict[int, tuple[int, ...]] = {}
-        #: Node -> others that are answered with it, unless the person says otherwise.
-        self.alike: Callable[[int], list[int]] = lambda node: []
-        self._ahead: dict[int, dict[str, Question | None]] = {}
+        #: Node -> near-duplicates that get the same answer, unless the person says otherwise.
+        self.duplicates_of: Callable[[int], list[int]] = lambda node: []
+        self._foreseen = Foreseen()
         self._prepared = False
         self._exhausted = False
-        self._stopped = False
-        self._ticks = 0
-        self._restarts = 0  # what was begun before the last one counts no more
+        self._restarts = 0  # results of work that began before the last one are dropped
         self._touched: set[int] = set()  # nodes that were answered or held since an ask began
-        self._failure: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="poise-asker", daemon=True)
-        self._thread.start()
+        self._start()
 
     # What happens -----------------------------------------------------------------------------
 
     def tell(self, nodes: list[int], label: str) -> None:
-        """Answers, to questions or not, also to nodes that had another label before."""
-
-        def told() -> None:
-            known = self.learner.labels
-            old = [node for node in nodes if node in known]
-            new = [node for node in nodes if node not in known]
-            if old:
-                self.learner.relabel(old, [label] * len(old))
-            if new:
-                self._free(set(new) - set(self.learner.pending))
-                self.learner.tell(new, [label] * len(new))
-
-        self._post(told, nodes, labels=True)
+        """Take in answers, to questions or not, also to nodes that had another label before."""
+        self._post(lambda: tell(self.learner, nodes, label), nodes, labels=True)
 
     def skip(self, nodes: list[int]) -> None:
-        """Not these nodes for a while."""
+        """Do not ask about these nodes for a while."""
         self._post(lambda: self.learner.skip(nodes), nodes)
 
     def exclude(self, nodes: list[int]) -> None:
-        """Never these nodes."""
+        """Never ask about these nodes."""
         self._post(lambda: self.learner.exclude(nodes), nodes)
 
     def release(self, nodes: list[int]) -> None:
-        """Nobody is asked about these nodes any more; they may be asked again."""
-        self._post(lambda: self._free(set(nodes)), nodes)
+        """Take back the questions about these nodes; they may be asked again."""
+        self._post(lambda: free(self.learner, set(nodes)), nodes)
 
     def restart(
         self,
@@ -142,7 +107,7 @@ class Asker:
         Parameters
         ----------
         people : how many answer from now on
-        keep : whether the questions asked ahead are still worth asking. They are kept for several
+        keep : whether the queued questions are still worth asking. They are kept for several
             people only: a single one gets the best question for the labels as they are now.
         """
 
@@ -159,7 +124,7 @@ class Asker:
             if not kept:
                 self._queue.clear()
                 self._explained.clear()
-            self._ahead.clear()
+            self._foreseen.clear()
             self._to_explain = {question.node for question in self._queue}
             self._to_renew.clear()
         self._post(anew, [], labels=True)
@@ -167,7 +132,7 @@ class Asker:
             self.hold(node)
 
     def hold(self, node: int) -> None:
-        """A question about a given node; its reasons come later, see `explained`."""
+        """Ask about a given node; the reasons come later, see `explained`."""
         with self._changed:
             self._to_explain.add(node)
             self._drop({node})
@@ -176,19 +141,17 @@ class Asker:
     # What is asked ----------------------------------------------------------------------------
 
     def foreseen(self, node: int, answer: str, others: Sequence[int] = ()) -> Question | None:
-        """The question that follows an answer, if that is known already.
+        """The question that follows an answer, if it is known already.
 
         Parameters
         ----------
         others : nodes that get the same answer
         """
         with self._changed:
-            expected = () if answer == NO_ANSWER else self._together.get(node, ())
-            same = set(others) == set(expected)
-            return self._ahead.get(node, {}).get(answer) if same else None
+            return self._foreseen.after(node, answer, others)
 
     def follow(self, question: Question) -> None:
-        """Put the question that was foreseen."""
+        """Ask the question that was foreseen."""
         with self._changed:
             self._explained[question.node] = question
         self._post(lambda: self.learner.pend(question.node), [])
@@ -202,7 +165,7 @@ class Asker:
                 self.demand.taken()
                 self._notify()
                 return question
-            if not self._wanted:  # whoever asks again while waiting must not wake itself
+            if not self._wanted:  # a caller that asks again while it waits must not wake itself
                 self._wanted = True
                 self._notify()
             return None
@@ -210,29 +173,34 @@ class Asker:
     def explained(self, node: int) -> Question | None:
         """The question about a node that is asked, with its reasons, once they are known.
 
-        A guess that does not know the newest label is not given; another one is made. Where several
-        people answer, a guess need not know what the others said since the last round.
+        A guess that does not know the newest label is withheld, and another one is made. Where
+        several people answer, a guess need not know the others' answers since the last round.
         """
         with self._changed:
-            found = self._explained.get(node)
-            if found is None or found.knows >= self.changes or self.demand.several:
-                return found
-            if node not in self._to_renew:  # whoever waits for it must not wake itself
+            question = self._explained.get(node)
+            if question is None or question.knows >= self.changes or self.demand.several:
+                return question
+            if node not in self._to_renew:  # a caller that waits for it must not wake itself
                 self._to_renew.add(node)
                 self._notify()
             return None
 
     def ahead(self, node: int) -> dict[str, Question | None] | None:
-        """What follows each possible answer; None as long as it is not known."""
+        """What follows each possible answer; None while that is not known."""
         with self._changed:
-            found = self._ahead.get(node, {})
-            return dict(found) if NEW_CLASS in found else None
+            return self._foreseen.likely(node)
 
     @property
     def waiting(self) -> tuple[Question, ...]:
-        """Questions asked ahead."""
+        """The queue: questions chosen ahead."""
         with self._changed:
             return tuple(self._queue)
+
+    @property
+    def wanted_ready(self) -> int:
+        """How many questions should be in the queue of several people."""
+        demand = self.demand
+        return self.pace.ready(demand.people, demand.taken_per_second, demand.round_seconds)
 
     @property
     def exhausted(self) -> bool:
@@ -240,48 +208,14 @@ class Asker:
         with self._changed:
             return self._exhausted
 
-    def wait(self, ready: Callable[[], T | None], seconds: float) -> T | None:
-        """What `ready` gives, as soon as it gives something; called without holding any lock."""
-        until = time.monotonic() + seconds
-        while True:
-            with self._changed:
-                now = self._ticks
-                if self._failure is not None:
-                    raise PoiseError(f"the model cannot go on: {self._failure}")
-            found = ready()
-            left = until - time.monotonic()
-            if found is not None or self._stopped or left <= 0:
-                return found
-            with self._changed:
-                if self._ticks == now and not self._stopped:
-                    self._changed.wait(left)
-
     def do(self, work: Callable[[Learner], T]) -> "Future[T]":
-        """Something to be done with the learner that changes nothing."""
-        future: Future[T] = Future()
-        with self._changed:
-            self._inbox.append((lambda: fulfil(future, lambda: work(self.learner)), future))
-            self._notify()
-        return future
-
-    def close(self) -> None:
-        """End the thread."""
-        with self._changed:
-            self._stopped = True
-            self._notify()
-        self._thread.join()
-        for _, future in self._inbox:
-            if future is not None:
-                future.cancel()  # nobody waits for ever
-
-    def _notify(self) -> None:
-        self._ticks += 1
-        self._changed.notify_all()
+        """Do something with the learner that changes nothing."""
+        return self._promise(lambda: work(self.learner))
 
     # The thread -------------------------------------------------------------------------------
 
     def _post(self, change: Callable[[], None], nodes: list[int], *, labels: bool = False) -> None:
-        """A change of what the learner knows, of its labels or else, or of what it is asked for."""
+        """Change what the learner knows (with `labels`, its labels) or what it is asked for."""
 
         def changing() -> None:
             change()
@@ -295,40 +229,17 @@ class Asker:
                 self._to_explain.discard(node)
                 self._to_renew.discard(node)
             self._drop(set(nodes))
-            self._ahead.clear()
+            self._foreseen.clear()
             self._exhausted = False
             self._failure = None
-            self._inbox.append((changing, None))
-            self._notify()
+            self._give(changing)
 
     def _drop(self, nodes: set[int]) -> None:
-        """Take nodes out of what is asked ahead, and of what is being chosen at this moment."""
+        """Take nodes out of the queue, and out of what is being chosen at this moment."""
         self._touched |= nodes
         self._queue = deque(q for q in self._queue if q.node not in nodes)
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._stopped or self._inbox or self._step())
-                if self._stopped:
-                    return
-                work = self._inbox.popleft()[0] if self._inbox else None
-                step = None if work else self._step()
-            try:
-                with TURNS.urgent():  # somebody waits for it, or soon will
-                    if work is not None:
-                        work()
-                    elif step is not None:
-                        step()
-            except Exception as error:
-                with self._changed:
-                    self._failure = error
-                    self._notify()
-
     def _step(self) -> Callable[[], None] | None:
-        """What to work at next, most urgent first."""
-        if self._failure is not None:
-            return None
         if self._to_explain:
             return self._explain
         if self.demand.several:  # what is solved before the next answer would be solved again
@@ -339,63 +250,37 @@ class Asker:
             return self._prepare
         if self._to_renew:
             return self._explain
-        if not self._queues():
+        load = self._load()
+        if not self.pace.queues(load):
             return self._foresee if self._unforeseen() is not None else None
-        # Fewer would run out before the next solve is done. The first ones need no solve.
-        enough = self._at_once() if self.learner.labels else self._at_once() // 2 + 1
-        few = len(self._queue) < enough
+        few = len(self._queue) < self.pace.enough_queued(load, bool(self.learner.labels))
         return self._ask if self.learner.pending and few and not self._exhausted else None
 
-    def _queues(self) -> bool:
-        """Whether questions are asked ahead of one person, rather than answers foreseen."""
-        slow = self._solving() > SLOW or self.graph.n_nodes >= LARGE
-        return slow or is_warming_up()
-
-    def _solving(self) -> float:
-        """Seconds that a solve takes, as far as that is known."""
-        return median(self.solve_seconds or [0.0])
-
     def _missing(self) -> int:
-        """How many questions several people lack: those who have none, and those to be ready."""
+        """How many questions several people lack: those who have none, and the queue."""
         held = len(self.learner.pending) - len(self._queue)
-        return max(self.demand.people - held, 0) + self.demand.ahead() - len(self._queue)
+        return max(self.demand.people - held, 0) + self.wanted_ready - len(self._queue)
 
-    def _at_once(self) -> int:
-        """How many questions are asked ahead of one person with one solve."""
-        if is_warming_up():
-            return COMPILING
-        seconds = self._solving() or EXPECTED * self.graph.n_nodes
-        return min(max(ceil(seconds / PACE), FEWEST), MOST)
+    def _load(self) -> Load:
+        return Load(self.graph.n_nodes, tuple(self.solve_seconds), self.is_compiling())
 
     def _explain(self) -> None:
         with self._changed:
             nodes, restarts = sorted(self._to_explain or self._to_renew), self._restarts
-        learner = self.learner
-        labelled = [node for node in nodes if node in learner.labels]
-        free = [node for node in nodes if node not in learner.labels]
-        questions = [Question(node) for node in labelled]
-        if free:
-            self._free(set(free))
-            questions += ask_about(learner, self.features, free, self.calibration)
+        questions = explain(self.learner, self.features, nodes, self.calibration)
         with self._changed:
             self._prepared = False
-            ahead = {question.node for question in self._queue}
+            queued = {question.node for question in self._queue}
             explained = {q.node: replace(q, knows=self._known) for q in questions}
             for node, question in explained.items():
-                # Unless an answer came meanwhile, or other items.
+                # Unless an answer or other items have come in the meantime.
                 if node in self._to_explain | self._to_renew and restarts == self._restarts:
                     self._to_explain.discard(node)
                     self._to_renew.discard(node)
-                    if node not in ahead:
+                    if node not in queued:
                         self._explained[node] = question
             self._queue = deque(explained.get(q.node, q) for q in self._queue)
             self._notify()
-
-    def _free(self, nodes: set[int]) -> None:
-        """Give nodes back to the pool, if something keeps them from it."""
-        for node in sorted(nodes):
-            with suppress(NodeIndexError):
-                self.learner.release(node)
 
     def _ask(self) -> None:
         began = time.perf_counter()
@@ -403,7 +288,7 @@ class Asker:
             restarts = self._restarts
             self._touched = set(self._to_explain)
             several = self.demand.several
-            wanted = self._missing() if several else self._at_once() if self._queues() else 1
+            wanted = self._missing() if several else self.pace.batch(self._load())
         if wanted <= 0:
             return
         questions = ask(self.learner, self.features, wanted, self.calibration)
@@ -420,70 +305,45 @@ class Asker:
             self._notify()
 
     def _prepare(self) -> None:
-        before = time.perf_counter()
-        solves = self.learner.prepare()  # else it says nothing about the speed
+        began = time.perf_counter()
+        solves = self.learner.prepare()  # without a solve, it says nothing about the speed
         if solves and self._has_solved:
-            self.solve_seconds.append(time.perf_counter() - before)
+            self.solve_seconds.append(time.perf_counter() - began)
         self._has_solved |= solves
         with self._changed:
             self._prepared = not self._inbox
             self._notify()
 
     def _unforeseen(self) -> int | None:
-        """The open question whose answers are not thought through yet."""
+        """The open question whose answers are not all thought through yet."""
         if len(self.learner.pending) != 1:
             return None
         (node,) = self.learner.pending
-        found = self._ahead.get(node, {})
-        return None if all(answer in found for answer in self._answers(node)) else node
+        return None if self._foreseen.has_all(node, self._answers(node)) else node
 
     def _answers(self, node: int) -> tuple[str, ...]:
-        """What may be answered, in the order in which it is thought through.
-
-        Classes that have no label yet all lead to the same question.
-        """
-        asked = self._explained.get(node)
+        """What may be answered, in the order in which it is thought through."""
+        question = self._explained.get(node)
+        likely = () if question is None else question.likely
         used = set(map(str, self.learner.labels.values()))
-        rank = {name: i for i, name in enumerate(() if asked is None else asked.likely)}
-        classes = sorted(used, key=lambda name: (rank.get(name, len(rank)), name))
-        return (*classes[:LIKELY], NEW_CLASS, NO_ANSWER, *classes[LIKELY:])
+        return possible_answers(used, likely, self.pace.first_classes)
 
     def _foresee(self) -> None:
+        """Find what follows each answer to the open question, until something happens."""
         node = self._unforeseen()
         if node is None:
             return
-        others = self.alike(node)
+        duplicates = tuple(self.duplicates_of(node))
         with self._changed:
-            found = self._ahead.setdefault(node, {})  # what was interrupted goes on
-            self._together = {node: tuple(others)}
-        whole: Learner | None = None  # with the others' columns, solved once for all answers
-        for answer in self._answers(node):
-            if answer in found:
-                continue
-            following = None
-            if answer == NO_ANSWER or not others:
-                if answer != NO_ANSWER or min(self.solve_seconds, default=0.0) <= DEAR:
-                    following = self._after(self.learner, [node], answer)
-            elif len(others) <= MOST_TOGETHER:
-                if whole is None:
-                    whole = self.learner.copy()
-                    whole.pend(others)
-                    whole.prepare()
-                following = self._after(whole, [node, *others], answer)
+            known = self._foreseen.begin(node, duplicates)
+        missing = [answer for answer in self._answers(node) if answer not in known]
+        sight = Foresight(self.learner, self.features, self.calibration, self.pace, self._load())
+        for answer, question in sight.following(node, duplicates, missing):
+            if question is not None:
+                question = replace(question, knows=self._known + (answer != NO_ANSWER))
             with self._changed:
                 if self._inbox or self._to_explain or self._wanted or self._stopped:
-                    return  # something happened: it comes first
-                found[answer] = following
+                    return  # something happened, which comes first
+                known[answer] = question
                 if answer in (NEW_CLASS, NO_ANSWER):
                     self._notify()
-
-    def _after(self, learner: Learner, nodes: list[int], answer: str) -> Question | None:
-        """The question that would follow an answer."""
-        twin = learner.copy()
-        if answer == NO_ANSWER:
-            twin.skip(nodes)
-        else:
-            twin.tell(nodes, [answer] * len(nodes))
-        found = next(iter(ask(twin, self.features, 1, self.calibration)), None)
-        known = self._known + (answer != NO_ANSWER)
-        return None if found is None else replace(found, knows=known)

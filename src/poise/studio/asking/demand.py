@@ -1,23 +1,15 @@
-"""How many questions should be ready, so that nobody waits for a solve."""
+"""Who has to be served: how many people there are, and how fast they take questions."""
 
 import time
 from collections import deque
-from math import ceil
 from statistics import median
 
-#: Seconds over which the questions taken are counted.
-RECENT = 10.0
-#: Questions ready at least, and at most for each person: more would be chosen with older answers.
-FEWEST, MOST_EACH = 3, 3
+#: Questions taken within this time are counted.
+RECENT_SECONDS = 10.0
 
 
 class Demand:
-    """The people present, how fast they take questions, and how long choosing more takes.
-
-    Several people: while one round of choosing runs, they take the questions that are ready, and
-    the next round can only replace those that were taken before it began. So the questions of two
-    rounds are kept ready, and one for each person at least.
-    """
+    """The people present, how fast they take questions, and how long choosing more takes."""
 
     def __init__(self) -> None:
         self.people = 1
@@ -26,6 +18,7 @@ class Demand:
 
     @property
     def several(self) -> bool:
+        """Whether more than one person answers."""
         return self.people > 1
 
     def taken(self) -> None:
@@ -37,14 +30,18 @@ class Demand:
         """Choosing the last questions took this long, with the solve."""
         self._rounds.append(seconds)
 
-    def ahead(self) -> int:
-        """Questions that should be ready, for several people."""
+    @property
+    def taken_per_second(self) -> float:
+        """Questions taken per second of late."""
         self._forget()
-        per_second = len(self._taken) / RECENT
-        in_two_rounds = ceil(2 * per_second * median(self._rounds or [0.0]))
-        return max(FEWEST, self.people, min(in_two_rounds, MOST_EACH * self.people))
+        return len(self._taken) / RECENT_SECONDS
+
+    @property
+    def round_seconds(self) -> float:
+        """How long choosing questions takes; 0 while it was not measured."""
+        return median(self._rounds or [0.0])
 
     def _forget(self) -> None:
-        oldest = time.monotonic() - RECENT
+        oldest = time.monotonic() - RECENT_SECONDS
         while self._taken and self._taken[0] < oldest:
             self._taken.popleft()

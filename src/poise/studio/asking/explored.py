@@ -6,39 +6,39 @@ from poise import Graph
 from poise.arrays import Bools, Ints
 from poise.models.held_out import spread_evenly
 
-#: Share of the items that one label is taken to explore: about a hundred labels, well spread, reach
-#: everything, whatever the number of items.
-EACH = 0.01
-#: Items whose surroundings are measured to find how far that is.
-SAMPLE = 25
+#: Share of the items that one label explores by definition: about a hundred labels, well spread,
+#: explore everything, whatever the number of items.
+SHARE_PER_LABEL = 0.01
+#: Items from whose surroundings the reach of a label is measured.
+SAMPLE_NODES = 25
 
 
 def explored(graph: Graph, labelled: Ints) -> float:
     """Share of the nodes within `reach` steps of a labelled one, in the graph of neighbours.
 
-    Unlike the strength of the scores it depends on nothing but which nodes are labelled, so no
-    answer makes it smaller.
+    Unlike the strength of the scores it depends only on which nodes are labelled, so no answer
+    makes it smaller.
     """
     return float(within(graph, labelled, reach(graph)).mean())
 
 
 def reach(graph: Graph) -> int:
-    """Steps within which the median node has a share `EACH` of all nodes, 1 at least.
+    """Steps within which the median node reaches `SHARE_PER_LABEL` of all nodes, at least 1.
 
-    A component that is smaller than that is within reach as soon as it is reached at all.
+    In a component that is smaller, all nodes count.
     """
-    found = []
-    for node in spread_evenly(graph.n_nodes, SAMPLE):
+    all_steps = []
+    for node in spread_evenly(graph.n_nodes, SAMPLE_NODES):
         steps, before, seen = 0, 0, np.array([node])
-        while before < len(seen) < EACH * graph.n_nodes:
+        while before < len(seen) < SHARE_PER_LABEL * graph.n_nodes:
             before, steps = len(seen), steps + 1
             seen = np.union1d(seen, graph.weights[seen].indices)
-        found.append(steps)
-    return max(1, int(np.median(found)))
+        all_steps.append(steps)
+    return max(1, int(np.median(all_steps)))
 
 
 def within(graph: Graph, nodes: Ints, steps: int) -> Bools:
-    """(n,) mask of the nodes at most so many steps from one of `nodes`."""
+    """(n,) mask of the nodes within this number of steps of `nodes`."""
     seen = np.zeros(graph.n_nodes, dtype=bool)
     seen[nodes] = True
     front = nodes

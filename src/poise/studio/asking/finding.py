@@ -1,4 +1,4 @@
-"""Items found by words or by likeness, for one project; all methods may be called by any thread."""
+"""Search of a project's items by words or by likeness."""
 
 import threading
 from collections import OrderedDict
@@ -8,20 +8,20 @@ from poise import Graph
 from poise.arrays import Ints
 from poise.data.embeddings.items import Images
 from poise.studio.asking.likeness import by_distance, near_duplicates, near_threshold
-from poise.studio.asking.question import ALIKE, Features
+from poise.studio.asking.question import GRID_ITEMS, Features
 from poise.studio.asking.search import TextIndex
 from poise.studio.source.catalogue import Catalogue
 
-#: Orders by distance that are kept, so that the next page of a list costs nothing.
-KEPT = 8
+#: Number of cached orders by distance, so that the next page of a list costs nothing.
+CACHED_ORDERS = 8
 
 
 class Finder:
-    """Searches the items of a catalogue.
+    """Searches the items of a catalogue. All methods may be called by any thread.
 
     Parameters
     ----------
-    features : (n, d) what the neighbours of the graph were found by
+    features : (n, d) from which the graph was built
     """
 
     def __init__(self, catalogue: Catalogue, features: Features, graph: Graph) -> None:
@@ -29,7 +29,7 @@ class Finder:
         self._lock = threading.Lock()
         self._orders: OrderedDict[int, Ints] = OrderedDict()
 
-    def index(self) -> TextIndex:
+    def text_index(self) -> TextIndex:
         """The words of all items; takes some seconds if they are long."""
         names, items = self.catalogue.sources, self.catalogue.items
         if self.catalogue.kind != "text" or isinstance(items, Images):
@@ -37,7 +37,7 @@ class Finder:
         return TextIndex(names, map(str, items))
 
     def like(self, node: int) -> Ints:
-        """All items, the nearest to a given one first."""
+        """All nodes, the nearest to this one first."""
         with self._lock:
             if node in self._orders:
                 self._orders.move_to_end(node)
@@ -45,14 +45,13 @@ class Finder:
         order = by_distance(self.graph, self.features, node)
         with self._lock:
             self._orders[node] = order
-            while len(self._orders) > KEPT:
+            while len(self._orders) > CACHED_ORDERS:
                 self._orders.popitem(last=False)
         return order
 
     def duplicates(self, node: int) -> list[int]:
-        """Near-duplicates of an item; no more than a grid shows, this one included."""
-        found = near_duplicates(self.graph, self.features, node, self._threshold)
-        return found[: ALIKE - 1]
+        """Near-duplicates of a node; with the node itself, no more than a grid shows."""
+        return near_duplicates(self.graph, self.features, node, self._threshold)[: GRID_ITEMS - 1]
 
     @cached_property
     def _threshold(self) -> float:

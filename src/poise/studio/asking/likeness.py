@@ -1,4 +1,4 @@
-"""Which items are like a given one: all of them by distance, and those that are almost the same."""
+"""Items similar to a given one: all of them by distance, and its near-duplicates."""
 
 import numpy as np
 
@@ -6,20 +6,20 @@ from poise import Graph
 from poise.arrays import Floats, Ints
 from poise.studio.asking.question import Features
 
-#: Share of the median distance to the nearest neighbour up to which two items are near-duplicates,
+#: Two items are near-duplicates up to this share of the median distance to the nearest neighbour,
 #: see docs/decisions/near-duplicates.md.
-NEAR = 0.3
-#: Fewer numbers than this, and points come that near by chance (of two numbers, one point in
-#: sixteen): then only what is equal is a near-duplicate.
-FEW = 8
-#: Nodes whose nearest neighbours say what is usual.
-SAMPLE = 2_000
-#: Numbers that are looked at together: as many as the processor's cache holds.
-CHUNK = 1 << 18
+NEAR_SHARE = 0.3
+#: With fewer features than this, points come that near by chance (of two features, one point in
+#: sixteen): then only equal items are near-duplicates.
+MIN_FEATURES = 8
+#: Nodes from whose nearest neighbours the median distance is estimated.
+SAMPLE_NODES = 2_000
+#: Numbers that are compared at once: as many as the processor's cache holds.
+CHUNK_NUMBERS = 1 << 18
 
 
 def by_distance(graph: Graph, features: Features, node: int) -> Ints:
-    """All nodes, the nearest to one of them first; this one itself leads."""
+    """All nodes, the nearest to this one first; it comes first itself."""
     away = squared_distances(features, features[node], _by_angle(graph))
     away[node] = -1.0
     return np.argsort(away, kind="stable")
@@ -28,11 +28,12 @@ def by_distance(graph: Graph, features: Features, node: int) -> Ints:
 def squared_distances(features: Features, point: Features, by_angle: bool) -> Floats:
     """(n,) squared distances to a point; by angle, those of vectors scaled to length 1.
 
-    As differences: what is equal has distance zero, which a product of the vectors would miss.
+    Computed from differences, so that equal vectors have distance zero, which products of the
+    vectors would miss.
     """
     point = _unit(np.asarray(point, dtype=np.float32)[None], by_angle)
     away = np.empty(len(features), dtype=np.float32)
-    rows = max(1, CHUNK // max(1, features.shape[1]))
+    rows = max(1, CHUNK_NUMBERS // max(1, features.shape[1]))
     for start in range(0, len(features), rows):
         some = np.asarray(features[start : start + rows], dtype=np.float32)
         difference = _unit(some, by_angle) - point
@@ -41,23 +42,20 @@ def squared_distances(features: Features, point: Features, by_angle: bool) -> Fl
 
 
 def near_threshold(graph: Graph, features: Features) -> float:
-    """Squared distance up to which two nodes are near-duplicates.
-
-    Relative to the median distance of a node to its nearest neighbour, from a sample of them.
-    """
+    """Squared distance up to which two nodes are near-duplicates."""
     n = graph.n_nodes
-    if features.shape[1] < FEW:
+    if features.shape[1] < MIN_FEATURES:
         return 0.0
-    nodes = np.random.default_rng(0).permutation(n)[:SAMPLE]
-    found = (_neighbours(graph, features, int(node))[1] for node in nodes)
-    nearest = [away.min() for away in found if away.size]
-    return NEAR**2 * float(np.median(nearest)) if nearest else 0.0
+    nodes = np.random.default_rng(0).permutation(n)[:SAMPLE_NODES]
+    distances = (_neighbours(graph, features, int(node))[1] for node in nodes)
+    nearest = [away.min() for away in distances if away.size]
+    return NEAR_SHARE**2 * float(np.median(nearest)) if nearest else 0.0
 
 
 def near_duplicates(graph: Graph, features: Features, node: int, threshold: float) -> list[int]:
-    """Neighbours of a node that lie within a squared distance of it, the nearest first.
+    """Neighbours of a node within a squared distance of it, the nearest first.
 
-    Only what is near to this very node: what is near to those is not followed further.
+    Only those that are near to this node itself: their own near-duplicates do not count.
     """
     near, away = _neighbours(graph, features, node)
     order = np.argsort(away, kind="stable")

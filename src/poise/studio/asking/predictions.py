@@ -1,6 +1,6 @@
-"""What the labels so far say of every item: classes, how likely they are right, whether to go on.
+"""Predicted classes of all items, their probabilities, and advice whether to go on.
 
-Computed away from the thread that asks, since it takes several solves; see `Project.predictions`.
+They take several solves, so the thread that asks questions does not compute them; see `results.py`.
 """
 
 from collections.abc import Mapping
@@ -16,28 +16,31 @@ from poise.arrays import Floats
 from poise.models.calibration import Calibration
 from poise.studio.asking.explored import explored
 from poise.studio.asking.setup import Setup
+from poise.studio.log.events import BY_PERSON
+from poise.studio.log.state import State
 
-#: Largest share of labels that are the only one of their class. It estimates the share of items
-#: whose class has no label yet (Good 1953), of which probabilities of the known classes are silent.
-UNSEEN = 0.1
-#: From this many items times classes on, predicting takes so long that questions would wait; and
-#: the labels that are held out then: each is a column of as many numbers as there are items.
-LARGE, HELD_OUT = 2_000_000, 30
+#: Probabilities are shown up to this share of labels that are the only one of their class. It
+#: estimates the share of items whose class has no label yet (Good 1953), for which probabilities of
+#: the known classes mean nothing.
+MAX_UNSEEN_SHARE = 0.1
+#: From this many items times classes on, predicting takes so long that questions would wait, so
+#: fewer labels are held out: each is a column with a number for every item.
+LARGE_SCORES, LARGE_HELD_OUT = 2_000_000, 30
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the model says of every item.
+    """The model's predictions for every item.
 
     Attributes
     ----------
     classes : names
-    codes : (n,) places of the predicted classes
-    confidence : (n,) their calibrated probabilities, good for an order in any case
-    known : (n,) norms of the scores in the model that decides, 0 where no label speaks
-    calibration : for the guess shown with a question, which no model of the features helped with;
-        None while there is too little evidence to show a number, also for `confidence`
-    advice : whether to go on
+    codes : (n,) positions of the predicted classes in `classes`
+    confidence : (n,) their calibrated probabilities; their order is meaningful in any case
+    known : (n,) norms of the scores in the model that chooses questions, 0 where no label reaches
+    calibration : for the guess shown with a question, which comes from the graph alone. None while
+        there is too little evidence to show a probability, including `confidence`
+    advice : whether to go on labelling
     explored : share of the items that lie near a label, see `explored.py`
     """
 
@@ -52,33 +55,33 @@ class Predictions:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def of(self, index: int) -> tuple[str, float | None]:
-        """The class of one item, and its probability where that means something."""
-        name = self.classes[self.codes[index]]
+    def of(self, node: int) -> tuple[str, float | None]:
+        """The predicted class of a node, and its probability if there is evidence for one."""
+        name = self.classes[self.codes[node]]
         if self.calibration is None:
             return name, None
-        return name, round(float(self.confidence[index]), 4)
+        return name, round(float(self.confidence[node]), 4)
 
 
 def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predictions | None:
-    """The predictions by the labels of a setup; None without any.
+    """Predictions from the labels of a setup; None without labels.
 
     Parameters
     ----------
-    surprising : answered node -> whether the model had expected another class. Labels that are not
-        among them were given before the questions.
+    surprising : answered node -> whether the model had expected another class. Other labels are
+        older than the questions
     """
     if not setup.labels:
         return None
     learner = setup.learner(graph, 0)
     if _is_large(learner):
-        learner = learner.copy(most_held_out=HELD_OUT)
-    # The guess shown with a question is the graph's alone, so it has a calibration of its own.
+        learner = learner.copy(most_held_out=LARGE_HELD_OUT)
+    # The guess shown with a question comes from the graph alone, so it is calibrated separately.
     calibration, deciding = learner.calibration, _by(learner, "balanced").calibration
-    # While one class is all there is, every guess is right, and that says nothing.
+    # While there is only one class, every guess is right, which is no evidence.
     several = len(set(setup.labels.values())) > 1
     evident = calibration.has_evidence and deciding.has_evidence
-    shown = several and evident and unseen(setup.labels) <= UNSEEN
+    shown = several and evident and unseen(setup.labels) <= MAX_UNSEEN_SHARE
     result = learner.result
     certain = ~result.reached
     certain[list(setup.labels)] = True
@@ -95,12 +98,34 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     )
 
 
+def surprising_answers(state: State, nodes: Mapping[str, int]) -> dict[int, bool]:
+    """Nodes that people labelled -> whether the model expected another class.
+
+    Nothing is expected of items that were labelled without a question, such as those of a grid.
+
+    Parameters
+    ----------
+    nodes : item -> its node
+    """
+    surprising: dict[int, bool] = {}
+    for event in state.done:
+        via = event.data.get("via", "question")
+        if event.kind != "label" or via not in BY_PERSON:
+            continue
+        is_wrong = event.data.get("guess") != event.data["label"]
+        for position, item in enumerate(event.items):
+            if item in nodes and item in state.labels:
+                was_asked = via in ("question", "audit") or (via == "duplicates" and position == 0)
+                surprising[nodes[item]] = is_wrong and was_asked
+    return surprising
+
+
 def _is_large(learner: Learner) -> bool:
-    return learner.graph.n_nodes * len(learner.classes) >= LARGE
+    return learner.graph.n_nodes * len(learner.classes) >= LARGE_SCORES
 
 
 def _by(learner: Learner, predictor: str) -> Learner:
-    """The same learner, which predicts otherwise; what is solved is shared."""
+    """The same learner with another predictor; solutions are shared."""
     return learner.copy(predictor=predictor)
 
 
@@ -111,7 +136,7 @@ def unseen(labels: Mapping[int, Any]) -> float:
 
 
 def _advice(graph: Graph, setup: Setup, now: Learner, surprising: Mapping[int, bool]) -> Advice:
-    """Whether to stop, from what the second half of the answers changed."""
+    """Advice from how much the second half of the answers changed the predictions."""
     answered = [node for node in setup.labels if node in surprising]
     later = set(answered[first_half(len(answered)) :])
     early = {node: label for node, label in setup.labels.items() if node not in later}

@@ -1,4 +1,4 @@
-"""How far a project is: explored, changing, audited, and whether to go on."""
+"""Progress of a project: how much is explored, its audited accuracy, and whether to go on."""
 
 from typing import Any
 
@@ -7,33 +7,33 @@ from poise.active.stopping import Advice, Settled
 from poise.studio.asking.predictions import Predictions
 from poise.studio.log.state import State
 
-#: Items of an audit.
-AUDIT = 20
-#: Points of the curves that the page draws at most.
-POINTS = 200
+#: Items in an audit.
+AUDIT_ITEMS = 20
+#: Most points of the curves that the page draws.
+MAX_CURVE_POINTS = 200
 
 
 def progress(state: State, newest: Predictions | None) -> dict[str, Any]:
-    """What the page says about progress; an accuracy only where an audit has measured it.
+    """What the page shows about progress; an accuracy only if an audit has measured it.
 
     Parameters
     ----------
-    newest : the newest predictions that are there
+    newest : the newest predictions that are ready
     """
     return {
         "explored": None if newest is None else newest.explored,
-        "course": state.course[-POINTS:],
+        "course": state.course[-MAX_CURVE_POINTS:],
         "advice": advised(state, None if newest is None else newest.advice),
         "audit": audited(state),
     }
 
 
 def audited(state: State) -> dict[str, Any] | None:
-    """What the audits have measured; None without any.
+    """The accuracy that audits have measured; None without an audit.
 
-    Items that were skipped or set aside, or that lost their label since, are unknown. They are the
-    hard ones, so they are not left out: the interval reaches from where all of them were guessed
-    wrong to where all of them were guessed right.
+    Items that were skipped or set aside, or that have lost their label since, are unknown. They are
+    the hard ones, so they are not left out: the interval extends from all of them predicted wrongly
+    to all of them predicted correctly.
     """
     done = [e for e in state.done if e.data.get("via") == "audit" and "guess" in e.data]
     if not done:
@@ -53,8 +53,12 @@ def audited(state: State) -> dict[str, Any] | None:
 
 
 def advised(state: State, advice: Advice | None) -> dict[str, Any] | None:
-    """Whether to go on, in words; nothing while there are too few answers to say."""
+    """Whether to go on, in words; None while there are too few answers to say."""
     if advice is None or len(state.labels) < Settled().least:
         return None
-    rest = f" Export, or audit {AUDIT} random items to know the accuracy." if advice.stop else ""
+    rest = (
+        f" Export, or audit {AUDIT_ITEMS} random items to measure the accuracy."
+        if advice.stop
+        else ""
+    )
     return {"stop": advice.stop, "words": advice.sentence + rest, "reason": advice.reason}

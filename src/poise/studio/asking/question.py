@@ -1,4 +1,4 @@
-"""One question: which node, what the model thinks of it, and why it is asked."""
+"""A question: its node, what the model thinks about it, and why it is asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ from poise.models.result import normalise_scores
 Features = npt.NDArray[np.floating[Any]]
 
 #: Labelled items shown beside a question.
-NEIGHBOURS = 4
-#: Items of a grid, the one that is asked included.
-ALIKE = 12
-#: Two classes nearer than this in probability: the model wavers, and an answer decides.
-WAVERS = 0.2
-#: Norm of the scores below which the labels say little about an item; 1 is a label itself.
-FAR = 0.5
-#: Stands for a class that is not used yet: all of them lead to the same next question.
+NEAREST_LABELS = 4
+#: Items in a grid, including the one that is asked about.
+GRID_ITEMS = 12
+#: Below this difference of their probabilities, two classes are close, and an answer decides.
+CLOSE_DIFFERENCE = 0.2
+#: Below this norm of the scores, the labels say little about an item; a label itself has norm 1.
+FAR_NORM = 0.5
+#: Stands for any class without labels: all of them lead to the same next question.
 NEW_CLASS = "\N{NULL}new"
 
 
@@ -37,19 +37,19 @@ class Question:
 
     Attributes
     ----------
-    node : its number
+    node : what it asks about
     guess : the most likely class; None without labels
-    confidence : its calibrated probability; None while too few labels say what that is
-    worth_more : share of the candidates that are more worth asking; 0 for the best of all
+    confidence : its calibrated probability; None while there is too little evidence for one
+    worth_more : share of the candidates that are more worth asking about; 0 for the best of all
     reason : "decide" if two classes are close, "explore" if all of them are far, else "confirm"
     nearest : labelled nodes, the nearest first
     alike : nodes that the model believes to be of the same class, this one first, the nearest next
-    explored : how strongly the labels speak about the pool: the mean norm of the scores. It can
-        fall, since tau and the weights change with the labels.
+    explored : how much the labels say about the pool: the mean norm of the scores. It can fall,
+        since tau and the weights change with the labels
     codes : (n,) the most likely class of every node at this moment, None without labels
     classes : the names that the codes stand for
     likely : the classes, the most likely first
-    knows : number of the last change of the labels that all this knows of, see `Asker.changes`
+    knows : number of the last change of the labels that this is based on, see `Asker.changes`
     """
 
     node: int
@@ -66,29 +66,29 @@ class Question:
     knows: int = 0
 
     def named(self, label: str) -> "Question":
-        """The question that follows an unused class, once it is known which.
+        """The same question, once the name of the new class is known.
 
-        `NEW_CLASS`, the last of the classes, is what this was foreseen with.
+        It was foreseen with `NEW_CLASS`, the last of the classes.
         """
         if self.codes is None or NEW_CLASS not in self.classes:
             return self
         codes, new = self.codes, self.classes.index(NEW_CLASS)
-        known = label in self.classes
-        if known:
+        is_known = label in self.classes
+        if is_known:
             codes = np.where(codes == new, np.int32(self.classes.index(label)), codes)
         likely = (label if name == NEW_CLASS else name for name in self.likely)
         return replace(
             self,
             guess=label if self.guess == NEW_CLASS else self.guess,
             codes=codes,
-            classes=self.classes[:new] + (() if known else (label,)),
+            classes=self.classes[:new] + (() if is_known else (label,)),
             likely=tuple(dict.fromkeys(likely)),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """What a learner with labels thinks of all nodes at one moment."""
+    """A learner with labels at one moment, and its scores of all nodes."""
 
     learner: Learner
     values: Floats
@@ -128,16 +128,17 @@ class _Look:
             np.ones(1, dtype=bool),
             labels.counts / len(labels),
         )
-        # Before there is evidence, what is usual says at least whether two classes are close.
+        # Without evidence, the default calibration at least shows whether two classes are close.
         (guess,) = (self.calibration or Calibration()).apply(raw).tolist()
         order = np.argsort(guess)[::-1].tolist()
         best, *others = order
         away = _away(graph, features, labelled, node)
-        nearest = labelled[np.argsort(away, kind="stable")[:NEIGHBOURS]]
+        nearest = labelled[np.argsort(away, kind="stable")[:NEAREST_LABELS]]
         value, candidates = self.values[node], self.values[np.isfinite(self.values)]
         classes = tuple(map(str, labels.classes))
-        far = "explore" if self.snapshot.norms[node] < FAR else "confirm"
-        reason = "decide" if others and guess[best] - guess[others[0]] < WAVERS else far
+        otherwise = "explore" if self.snapshot.norms[node] < FAR_NORM else "confirm"
+        is_close = bool(others) and guess[best] - guess[others[0]] < CLOSE_DIFFERENCE
+        reason = "decide" if is_close else otherwise
         return Question(
             node,
             classes[best],
@@ -155,7 +156,7 @@ class _Look:
 
 @dataclass
 class _Noted:
-    """A policy, and the values that it chose from first: so that they are computed once."""
+    """A policy that remembers the first values that it chose from, so they are computed once."""
 
     policy: Policy
     values: Floats | None = None
@@ -175,7 +176,7 @@ class _Noted:
 
 @dataclass(frozen=True)
 class _These:
-    """A policy that chooses what somebody else has chosen."""
+    """A policy that chooses given nodes."""
 
     nodes: tuple[int, ...]
 
@@ -190,9 +191,9 @@ class _These:
 def ask(
     learner: Learner, features: Features, k: int = 1, calibration: Calibration | None = None
 ) -> list[Question]:
-    """The `k` questions that the learner wants to put, now pending; fewer if fewer are left.
+    """The `k` best questions, now pending; fewer if fewer are left.
 
-    Several are chosen at once, the best of their surroundings each, without a solve in between.
+    Several are chosen at once, each the best of its surroundings, without a solve in between.
 
     Parameters
     ----------
@@ -242,21 +243,21 @@ def _alike(
     codes: npt.NDArray[np.int32] | None,
     labelled: set[int],
 ) -> tuple[int, ...]:
-    """The nearest unlabelled ones of the neighbours and their neighbours, of the same class."""
+    """The nearest unlabelled nodes of the same class among neighbours and their neighbours."""
     W = graph.weights
     near = W.indices[W.indptr[node] : W.indptr[node + 1]]
     further = [W.indices[W.indptr[i] : W.indptr[i + 1]] for i in near]
-    found = np.unique(np.concatenate([near, *further])).astype(np.int64)
-    found = np.array([i for i in found.tolist() if i != node and i not in labelled], dtype=np.int64)
+    others = np.unique(np.concatenate([near, *further])).tolist()
+    alike = np.array([i for i in others if i != node and i not in labelled], dtype=np.int64)
     if codes is not None:
-        found = found[codes[found] == codes[node]]
-    away = _away(graph, features, found, node)
-    nearest = found[np.argsort(away, kind="stable")[: ALIKE - 1]]
+        alike = alike[codes[alike] == codes[node]]
+    away = _away(graph, features, alike, node)
+    nearest = alike[np.argsort(away, kind="stable")[: GRID_ITEMS - 1]]
     return (node, *nearest.tolist())
 
 
 def _away(graph: Graph, features: Features, nodes: Ints, node: int) -> Floats:
-    """Squared distances of some nodes to one, as the graph measures them."""
+    """Squared distances of nodes to a node, in the metric of the graph."""
     X = np.asarray(features[[node, *nodes.tolist()]], dtype=np.float64)
     if graph.construction is not None and graph.construction.metric == "cosine":
         lengths = np.linalg.norm(X, axis=1, keepdims=True)

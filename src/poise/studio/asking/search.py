@@ -1,8 +1,7 @@
-"""Items by the words of their names and texts: a full-text index in memory.
+"""Full-text search of items by the words of their names and texts, in memory.
 
-SQLite's FTS5 over folded words. Looking through the folded strings themselves needs no index, but
-takes 0.2 to 0.9 s with 100,000 posts of 2,000 letters; the index answers in a tenth of that
-(``benchmarks/studio_search.py``).
+SQLite's FTS5 over folded words. Scanning the folded strings needs no index, but takes 0.2 to 0.9 s
+with 100,000 posts of 2,000 letters; the index takes a tenth (``benchmarks/studio_search.py``).
 """
 
 import re
@@ -16,14 +15,14 @@ import numpy as np
 from poise.arrays import Ints
 from poise.errors import PoiseError
 
-#: Words of a query that count, and letters of each: more would only take time.
-MOST_WORDS, LONGEST_WORD = 30, 100
-#: Letters of languages that put no space between words: each is a word here. Thai to Myanmar and
+#: Words of a query that count, and characters of each: more would only take time.
+MAX_WORDS, MAX_WORD_CHARACTERS = 30, 100
+#: Letters of languages without spaces between words: each one counts as a word. Thai to Myanmar and
 #: Khmer, kana, ideographs.
 UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x2E80, 0x9FFF))
 UNSPACED_BEYOND = ((0xF900, 0xFAFF), (0x20000, 0x3FFFF))
-#: Prefixes of up to three letters, which many words share, have indexes of their own. Where a word
-#: stands in its text is not kept.
+#: Prefixes of up to three letters, which many words share, have indexes of their own. Positions of
+#: words in their texts are not stored.
 SCHEMA = """
 CREATE VIRTUAL TABLE items USING fts5(
   words, content='', detail=none, columnsize=0, prefix='1 2 3',
@@ -33,7 +32,7 @@ CREATE VIRTUAL TABLE items USING fts5(
 
 
 class _Folding(dict[int, str]):
-    """What a character becomes: without accents; a space, unless words are made of it."""
+    """Character -> its folded form: without accents; a space if words do not contain it."""
 
     def __missing__(self, code: int) -> str:
         kept = ""
@@ -53,17 +52,17 @@ _FOLDING = _Folding()
 
 
 def folded(text: str) -> str:
-    """A text as it is compared: words in lower case and without accents, spaces between them."""
+    """A text for comparison: words in lower case and without accents, separated by spaces."""
     return text.casefold().translate(_FOLDING)
 
 
 def folded_name(name: str) -> str:
-    """A name, with its numbers as words too: IMG0042 is found by 0042."""
+    """A name with its numbers as separate words too, so that 0042 finds IMG0042."""
     return f"{folded(name)} {folded(' '.join(re.findall(r'[0-9]+', name)))}"
 
 
 class TextIndex:
-    """Words of items, to be searched by any thread.
+    """The words of items. Any thread may search them.
 
     Parameters
     ----------
@@ -83,17 +82,17 @@ class TextIndex:
             self._connection.commit()
         except sqlite3.OperationalError as error:
             raise PoiseError(
-                f"the texts cannot be searched ({error}): a Python whose SQLite has FTS5 is needed"
+                f"the texts cannot be searched ({error}): use a Python whose SQLite has FTS5"
             ) from None
 
     def find(self, query: str) -> Ints:
-        """Numbers of the items in which each word of a query begins some word.
+        """Nodes of the items that, for each word of a query, contain a word beginning with it.
 
-        Those that have all the words whole come first; among equals, the order of the source. A
+        Items with all the whole words come first; otherwise the order is that of the source. A
         query without words finds nothing.
         """
-        words = list(dict.fromkeys(folded(query).split()))[:MOST_WORDS]
-        words = [word[:LONGEST_WORD] for word in words]
+        words = list(dict.fromkeys(folded(query).split()))[:MAX_WORDS]
+        words = [word[:MAX_WORD_CHARACTERS] for word in words]
         if not words:
             return np.zeros(0, dtype=np.int64)
         begun = self._matching(" ".join(f'"{word}" *' for word in words))
@@ -101,13 +100,11 @@ class TextIndex:
         return np.concatenate([whole, np.setdiff1d(begun, whole, assume_unique=True)])
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Release the memory."""
         with self._lock:
             self._connection.close()
 
     def _matching(self, match: str) -> Ints:
         with self._lock:
-            found = self._connection.execute(
-                "SELECT rowid FROM items WHERE items MATCH ?", (match,)
-            )
-            return np.fromiter((row for (row,) in found), dtype=np.int64)
+            rows = self._connection.execute("SELECT rowid FROM items WHERE items MATCH ?", (match,))
+            return np.fromiter((node for (node,) in rows), dtype=np.int64)

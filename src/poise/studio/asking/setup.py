@@ -1,14 +1,16 @@
-"""What a learner of a labelling project begins with."""
+"""How the learner of a labelling project begins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from poise import Graph, Learner
 from poise.active.acquisition.registry import as_acquisition, usual_tau
+from poise.active.session import SKIP_ANSWERS
 from poise.studio.log.settings import DEFAULTS
+from poise.studio.log.state import State
 
-#: How the first question is chosen where the acquisition cannot choose without labels: the middle
-#: of a crowd. And the acquisitions that can.
+#: How the first question is chosen if the acquisition needs labels: the most typical item. And the
+#: acquisitions that need none.
 SEEDING, SELF_SEEDING = "typicality", frozenset({"auto"})
 #: Decay for acquisitions that have none of their own: the paper's, which falls with the answers.
 DECAY = "geometric"
@@ -20,9 +22,9 @@ class Setup:
 
     Attributes
     ----------
-    labels : node -> class, in the order in which they were answered
+    labels : node -> class, in the order of the answers
     classes : all of them, in their order
-    excluded, skipped : nodes that are not asked, for ever or for a while
+    excluded, skipped : nodes that are not asked about, for ever or for a while
     acquisition, tau : as for `Learner`; tau None is the acquisition's own decay, or `DECAY`
     """
 
@@ -34,7 +36,7 @@ class Setup:
     tau: float | None = None
 
     def learner(self, graph: Graph, seed: int, *, anticipate: bool = True) -> Learner:
-        """A new learner that stands there; `anticipate` as for `Learner`."""
+        """A new learner with this setup; `anticipate` as for `Learner`."""
         acquisition = as_acquisition(self.acquisition)
         learner = Learner(
             graph,
@@ -54,3 +56,31 @@ class Setup:
             if free:
                 method(free)
         return learner
+
+
+def setup_of(state: State, nodes: Mapping[str, int]) -> Setup:
+    """The setup of a learner after the events of a state.
+
+    Parameters
+    ----------
+    nodes : item -> its node
+    """
+    excluded = {nodes[item] for item in state.unsure if item in nodes}
+    if state.settings["only"] is not None:
+        allowed = {nodes[item] for item in state.settings["only"] if item in nodes}
+        excluded |= set(range(len(nodes))) - allowed
+    recent = (i for i, at in state.skipped.items() if len(state.labels) - at < SKIP_ANSWERS)
+    return Setup(
+        _labels(state, nodes),
+        state.known.in_order_of_making(),
+        frozenset(excluded),
+        frozenset(nodes[item] for item in recent if item in nodes),
+        state.settings["acquisition"],
+        state.settings["tau"],
+    )
+
+
+def _labels(state: State, nodes: Mapping[str, int]) -> dict[int, str]:
+    """Node -> class, in the order of the answers."""
+    in_order = sorted(state.labels, key=lambda item: state.version[item])
+    return {nodes[item]: state.labels[item].label for item in in_order if item in nodes}

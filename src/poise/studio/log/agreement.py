@@ -1,4 +1,4 @@
-"""How far people agree about the items that several of them were asked about."""
+"""How far people agree on the items that several of them labelled."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -15,8 +15,8 @@ def krippendorff_alpha(units: Iterable[Collection[str]]) -> float | None:
 
         alpha = 1 - (n - 1) (n - sum_c o_cc) / (n^2 - sum_c n_c^2).
 
-    It is 1 for perfect agreement and 0 for what chance would give. Units with fewer than two values
-    say nothing. None if there are none with more, or if all their values are the same.
+    It is 1 for perfect agreement and 0 for agreement by chance. Units with fewer than two values do
+    not count. None if no unit has two values, or if all values are the same.
 
     References
     ----------
@@ -37,14 +37,14 @@ def krippendorff_alpha(units: Iterable[Collection[str]]) -> float | None:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What people agree and disagree about.
+    """How far people agree, and on which items they disagree.
 
     Attributes
     ----------
-    alpha : `krippendorff_alpha`; None if everybody always said the same class
-    items : those that two or more people gave a class
-    people : those who did
-    disagreed : items that got different classes
+    alpha : `krippendorff_alpha`; None if all labels are of one class
+    items : number of items that two or more people labelled
+    people : number of people who labelled those
+    disagreed : items with different labels
     """
 
     alpha: float | None
@@ -58,19 +58,19 @@ class Agreement:
         items = "1 item" if self.items == 1 else f"{self.items:,} items"
         return (
             f"Agreement of {self.people} people on {items}: Krippendorff's alpha {alpha}; "
-            f"different answers to {len(self.disagreed):,}."
+            f"different labels on {len(self.disagreed):,}."
         )
 
 
 def agreement(votes: Mapping[str, Mapping[str, Labelled]]) -> Agreement | None:
-    """From item -> person -> answer; None if no item was answered by two people."""
-    shared = {item: given for item, given in votes.items() if len(given) > 1}
+    """The agreement of votes, item -> person -> label; None if no item has two."""
+    shared = {item: by_person for item, by_person in votes.items() if len(by_person) > 1}
     if not shared:
         return None
-    values = {item: [vote.label for vote in given.values()] for item, given in shared.items()}
+    values = {item: [vote.label for vote in some.values()] for item, some in shared.items()}
     return Agreement(
         krippendorff_alpha(values.values()),
         len(shared),
-        len({who for given in shared.values() for who in given}),
+        len({person for by_person in shared.values() for person in by_person}),
         tuple(item for item, labels in values.items() if len(set(labels)) > 1),
     )

@@ -1,20 +1,21 @@
-"""Which classes there are, by what people did to them.
+"""The classes, with everything that people did to them.
 
 A label means the class that had its name at that moment. So every class has a number of its own,
 which a label keeps; what the class is called now, or what it was merged into, is looked up here.
-That is why a label given between a rename and its undo is not lost.
+That is why a label from between a rename and its undo is not lost.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise.errors import InputError
-from poise.studio.log.events import COLOURS, EDITS, MOST_EXAMPLES, Event
+from poise.studio.log.events import EDITS, MAX_EXAMPLES, N_COLOURS, Event
 
-#: Keys of classes, in the order in which they are given out.
+#: Keys of classes, in the order in which new classes get them.
 KEYS = "1234567890"
-#: Classes beyond those get two keys, the first of which is one of these; a letter that somebody has
-#: bound to a class is left out. And the second keys.
+#: Other classes get codes of two keys, the first of which is one of these, unless a class has it as
+#: its own key. And the second keys.
 FIRST_KEYS, SECOND_KEYS = "kjh", "1234567890abcdefghijklmnopqrstuvwxyz"
 
 
@@ -25,9 +26,9 @@ class Shown:
     Attributes
     ----------
     key : the letter that gives it; empty for none
-    code : the two letters that give a class without a key; empty where there are none left
-    colour : its place in the palette; None for no colour. No two classes share one
-    note : what belongs to the class, in the words of whoever described it
+    code : the two letters that give a class without a key; empty if none are left
+    colour : its number in the palette; None for no colour. No two classes have the same
+    note : what belongs to the class, in a person's words
     examples : items that show it
     """
 
@@ -49,6 +50,12 @@ class _Entry:
     examples: tuple[str, ...] = ()
 
 
+def free_key(name: str, taken: Collection[str]) -> str:
+    """The key of a new class: its name if that is a free digit, else the first free key, if any."""
+    free = [key for key in KEYS if key not in taken]
+    return name if name in free else next(iter(free), "")
+
+
 #: What happened to classes: number of the event, what, and the numbers of the classes it names.
 _Step = tuple[int, str, tuple[int, ...], dict[str, Any]]
 
@@ -59,11 +66,11 @@ class Classes:
 
     Attributes
     ----------
-    steps : what happened, with classes by number: what an undo takes out
-    past : every name that ever stood for a class -> numbers of those classes
+    steps : what happened, with classes by number; an undo takes its steps out
+    past : every name that classes ever had -> their numbers
     answers : number of a class made for an answer -> client id of that answer
     alive : number -> how the class looks, in the order in which they are shown
-    gone : number -> the class it belongs to now, or None if it was deleted or never needed
+    gone : number -> the class that it was merged into, or None if it was deleted or never needed
     named : name -> number, of those that are alive
     """
 
@@ -77,26 +84,43 @@ class Classes:
     # What is known ----------------------------------------------------------------------------
 
     def now(self, number: int) -> int | None:
-        """The class that another one belongs to by now; None if it was deleted."""
-        found: int | None = number
-        while found is not None and found not in self.alive:
-            found = self.gone[found]
-        return found
+        """The class itself, or the one that it was merged into; None if it was deleted."""
+        current: int | None = number
+        while current is not None and current not in self.alive:
+            current = self.gone[current]
+        return current
 
     def name(self, number: int | None) -> str | None:
-        """What a class is called now; None if it was deleted."""
-        found = None if number is None else self.now(number)
-        return None if found is None else self.alive[found].name
+        """The present name of a class; None if it was deleted."""
+        current = None if number is None else self.now(number)
+        return None if current is None else self.alive[current].name
 
     def find(self, name: str) -> int | None:
-        """The class that a name means: one that has it now, else the only one that ever had it.
+        """The class that a name means: the one that has it now, else the only one that ever had it.
 
-        None if there is no such class, or if the name meant several.
+        None if there is no such class, or if several had the name.
         """
         if name in self.named:
             return self.named[name]
-        found = {self.now(number) for number in self.past.get(name, ())} - {None}
-        return found.pop() if len(found) == 1 else None
+        candidates = {self.now(number) for number in self.past.get(name, ())} - {None}
+        return candidates.pop() if len(candidates) == 1 else None
+
+    def with_key(self, event: Event, earlier: Event | None) -> Event:
+        """The event, with the first free key if it makes a class and names no key.
+
+        Parameters
+        ----------
+        earlier : an event with the same client id, so that a retry gets the same key
+        """
+        name = event.data.get("name", "")
+        if event.kind != "class" or "key" in event.data:
+            return event
+        if earlier is not None:
+            key = earlier.data.get("key", "")
+        else:
+            taken = [entry.key for entry in self.alive.values()]
+            key = "" if name in self.named else free_key(name, taken)
+        return replace(event, data=event.data | {"key": key}) if key else event
 
     def shown(self) -> list[Shown]:
         """The classes in their order."""
@@ -118,7 +142,7 @@ class Classes:
         ]
 
     def in_order_of_making(self) -> tuple[str, ...]:
-        """Their names, the oldest first, whatever order people look at them in."""
+        """Their names, the oldest first, whatever order they are shown in."""
         return tuple(self.alive[number].name for number in sorted(self.alive))
 
     def copy(self) -> "Classes":
@@ -128,20 +152,20 @@ class Classes:
     # What happens -----------------------------------------------------------------------------
 
     def check(self, event: Event) -> None:
-        """Refuse what cannot be done to the classes as they are."""
+        """Refuse an event that does not fit the classes as they are."""
         data = event.data
         name = data.get("name")
         if event.kind == "class":
             self._check_key(data["name"], data.get("key"))
             return
-        for given in data.get("names", [name]):
-            if self.find(given) is None:
-                raise InputError(f"there is no class {given!r} any more: look at the list again")
+        for each in data.get("names", [name]):
+            if self.find(each) is None:
+                raise InputError(f"there is no class {each!r} any more: look at the list again")
         match event.kind:
             case "rename":
                 if data["to"] in self.named:
                     raise InputError(
-                        f"there is a class {data['to']!r} already: merge the two, or choose "
+                        f"a class {data['to']!r} exists already: merge the two, or choose "
                         "another name"
                     )
             case "merge":
@@ -149,10 +173,10 @@ class Classes:
                 if into is None:
                     raise InputError(f"there is no class {data['into']!r} to merge into")
                 if into == self.find(data["name"]):
-                    raise InputError(f"{name!r} and {data['into']!r} are one class already")
+                    raise InputError(f"{name!r} and {data['into']!r} are the same class already")
 
     def apply(self, event: Event) -> None:
-        """Take in an event that makes, changes or removes a class."""
+        """Apply an event that makes, changes or removes a class."""
         data = event.data
         if event.kind == "class":
             self._class(event)
@@ -162,14 +186,14 @@ class Classes:
         self._do((event.seq, event.kind, numbers, data))
 
     def meant(self, name: str) -> int:
-        """The class that an event names; one that was dropped is there again, or it is made anew.
+        """The class that an event names; a dropped one is brought back, and a missing one is made.
 
-        Whoever used it did see it: what dropped it was an undo that came first when all is told
-        once more.
+        The sender saw the class, and it existed at that time. An undo that comes earlier in this
+        fold has dropped it.
         """
-        found = self.find(name)
-        if found is not None:
-            return found
+        number = self.find(name)
+        if number is not None:
+            return number
         dropped = [n for n in self.past.get(name, ()) if n in self.gone]
         if not dropped:
             return self._make(0, name, "")
@@ -177,17 +201,17 @@ class Classes:
         return dropped[-1]
 
     def undo(self, seq: int) -> None:
-        """As if an event had not happened; everything after it counts."""
+        """Take out the steps of an event; everything after it still counts."""
         self._retrace([step for step in self.steps if step[0] != seq or step[1] not in EDITS])
 
     def made_for(self, client: str) -> int | None:
-        """The class that was made for an answer, if it stands for nothing but itself."""
-        found = next((n for n, answer in self.answers.items() if answer == client), None)
-        alone = found in self.alive and found not in self.gone.values()
-        return found if alone else None
+        """The class that was made for an answer, unless another class was merged into it."""
+        number = next((n for n, answer in self.answers.items() if answer == client), None)
+        is_alone = number in self.alive and number not in self.gone.values()
+        return number if is_alone else None
 
     def drop(self, number: int) -> None:
-        """Forget a class that nobody uses."""
+        """Drop a class without labels."""
         self._do((0, "drop", (number,), {}))
 
     # How --------------------------------------------------------------------------------------
@@ -214,7 +238,7 @@ class Classes:
             raise InputError(f"the key of {name!r} is {key!r}: expected a single letter")
         for entry in self.alive.values():
             if entry.key == key and entry.name != name:
-                raise InputError(f"the key {key!r} is that of {entry.name!r}: choose another")
+                raise InputError(f"the key {key!r} is that of {entry.name!r}: choose another key")
 
     def _do(self, step: _Step) -> None:
         self.steps.append(step)
@@ -227,7 +251,7 @@ class Classes:
 
     def _step(self, step: _Step) -> None:
         _, kind, (number, *others), data = step
-        # What an undo brought to one class it does to the class that has it now.
+        # Where an undo has merged two classes, a step changes the class that is left.
         now = number if kind in ("make", "bring back") else self.now(number)
         if now is None or (kind == "drop" and now != number):
             return
@@ -268,12 +292,12 @@ class Classes:
         colours = {entry.colour for entry in self.alive.values()}
         key = "" if key in taken else key
         slot = None if key else next(i for i in range(len(slots) + 1) if i not in slots)
-        colour = next((i for i in range(COLOURS) if i not in colours), None)
+        colour = next((i for i in range(N_COLOURS) if i not in colours), None)
         self.alive[number] = _Entry("", key, slot, colour)
         self._name(number, name)
 
     def _name(self, number: int, name: str) -> None:
-        """Call a class so; if an undo led to two of that name, they are one."""
+        """Name a class; where an undo has led to two classes of that name, they become one."""
         if number not in self.past.get(name, ()):
             self.past[name] = (*self.past.get(name, ()), number)
         other = self.named.get(name, number)
@@ -285,9 +309,9 @@ class Classes:
         self.alive[number] = replace(self.alive[number], name=name)
 
     def _merge(self, number: int, into: int) -> None:
-        """What was said about a class is said about the one that it becomes."""
+        """Move the note and the examples of a class to the one that it is merged into."""
         lost, kept = self.alive[number], self.alive[into]
-        examples = tuple(dict.fromkeys((*kept.examples, *lost.examples)))[:MOST_EXAMPLES]
+        examples = tuple(dict.fromkeys((*kept.examples, *lost.examples)))[:MAX_EXAMPLES]
         self.alive[into] = replace(kept, note=kept.note or lost.note, examples=examples)
         self._take_away(number, into)
 
@@ -298,7 +322,7 @@ class Classes:
         self.gone[number] = into
 
     def _colour(self, number: int, colour: int | None) -> None:
-        """Give a colour; a class that has it gets the other one's, so that none is there twice."""
+        """Set a colour; the class that had it gets this one's, so that no two are the same."""
         before = self.alive[number].colour
         for other, entry in self.alive.items():
             if colour is not None and entry.colour == colour and other != number:

@@ -1,6 +1,6 @@
-"""What happened in a labelling project, one thing at a time: the only thing that cannot be remade.
+"""Events of a labelling project: the only part of it that cannot be computed again.
 
-Items are named by stable ids, never by position, so that files added or removed shift nothing.
+Items are named by stable ids, never by position, so that adding or removing files shifts nothing.
 """
 
 from dataclasses import dataclass, field
@@ -15,33 +15,33 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     # A class is made, or gets another key. `for`: the client id of the answer that it is made for,
     # with which it goes if that answer is taken back.
     "class": (frozenset({"name"}), frozenset({"key", "for"})),
-    # A class gets another name; its labels become another's; it is deleted and its labels cleared.
+    # A class gets another name; its labels go to another class; it is deleted with its labels.
     "rename": (frozenset({"name", "to"}), frozenset()),
     "merge": (frozenset({"name", "into"}), frozenset()),
     "remove": (frozenset({"name"}), frozenset()),
-    # How classes look: a place in the palette or none, the order of all, a note and example items.
+    # How classes look: a colour of the palette or none, the order of all, a note and example items.
     "colour": (frozenset({"name", "colour"}), frozenset()),
     "order": (frozenset({"names"}), frozenset()),
     "describe": (frozenset({"name"}), frozenset({"note", "examples"})),
-    # A question was put to somebody: so that coming back lands on it. With it, where the model
-    # stood: how much of the pool is explored, and the share of items whose class had just changed.
+    # Somebody was asked a question, which is shown again after a restart. With it, the progress at
+    # that moment: how much is explored, and the share of items whose predicted class had changed.
     # `left` begins an audit of so many items; 0 ends the one that is running.
     "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed", "left"})),
-    # Items got a class: one, or many with one key press; with what the model had guessed. What
-    # comes from a file says itself by whom and when.
+    # Items got a label: one item, or many at once; with the model's guess. Labels from a file bring
+    # their own author and time.
     "label": (frozenset({"items", "label"}), frozenset({"via", "guess", "confidence", "by", "at"})),
     # Labels were taken away.
     "clear": (frozenset({"items"}), frozenset()),
-    # Set aside for a while; set aside until somebody looks at it in Review. In an audit, with what
-    # the model had guessed.
+    # Set aside for a while; set aside until somebody looks at it in Review. In an audit, with the
+    # model's guess.
     "skip": (frozenset({"items"}), frozenset({"via", "guess", "confidence"})),
     "unsure": (frozenset({"items"}), frozenset({"via", "guess", "confidence"})),
-    # An earlier event does not count any more.
+    # An earlier event no longer counts.
     "undo": (frozenset({"event"}), frozenset()),
     # How questions are chosen: see `settings.py`.
     "setting": (frozenset({"name", "value"}), frozenset()),
 }
-#: What the log's first format knew: kinds -> all names that their `data` could hold. Anything else
+#: The first format of the log: kinds -> all names that their `data` could hold. Any other event
 #: makes it a log of the second format, see docs/decisions/formats.md.
 FIRST_FORMAT: dict[str, frozenset[str]] = {
     "class": frozenset({"name", "key"}),
@@ -53,22 +53,22 @@ FIRST_FORMAT: dict[str, frozenset[str]] = {
     "undo": frozenset({"event"}),
     "setting": frozenset({"name", "value"}),
 }
-#: What changes classes; and which of these say something else about the items.
+#: Changes of classes; and those of them that change the labels of items.
 EDITS = frozenset({"rename", "merge", "remove", "colour", "order", "describe"})
 RELABELLING = frozenset({"rename", "merge", "remove"})
-#: What a person can take back.
+#: Events that can be undone.
 UNDOABLE = frozenset({"label", "clear", "skip", "unsure"}) | EDITS
-#: How a label came about: by a person, or from a file. "duplicates": the answer to a question, for
-#: the item that was asked, the first, and for those that are almost the same.
+#: Where a label comes from: a person, or a file. "duplicates": the answer to a question, for the
+#: item that was asked about, which comes first, and for its near-duplicates.
 BY_PERSON = frozenset({"question", "audit", "duplicates", "grid", "map", "review"})
 FROM_FILE = frozenset({"import", "source"})
 #: Why an item is asked about: chosen by the model, at random, or to look at it again.
 PURPOSES = frozenset({"question", "audit", "again"})
-#: Letters of a class's name, an annotator's, an item's id, at most; and of a note.
-LONGEST, LONGEST_NOTE = 200, 2_000
-#: Items that show a class, at most; colours in the palette of the page.
-MOST_EXAMPLES, COLOURS = 12, 12
-#: Letters without a shape of their own that names need: joiners in emoji and in Persian.
+#: Most characters of a class's name, an annotator's name or an item's id; and of a note.
+MAX_CHARACTERS, MAX_NOTE_CHARACTERS = 200, 2_000
+#: Most examples of a class; colours in the palette of the page.
+MAX_EXAMPLES, N_COLOURS = 12, 12
+#: Invisible characters that names need: joiners in emoji and in Persian.
 JOINERS = {0x200C: None, 0x200D: None}
 
 
@@ -79,11 +79,11 @@ class Event:
     Attributes
     ----------
     kind : see `KINDS`
-    data : what happened, of JSON's types
+    data : what happened, in JSON's types
     annotator : who did it; empty where there is only one person
-    client : chosen by whoever sends it, and sent again with a retry, so that nothing counts twice
+    client : an id that the sender chooses and repeats with a retry, so that nothing counts twice
     time : when, in UTC
-    seq : its place in the log, from 1; 0 before it is written
+    seq : its number in the log, from 1; 0 before it is written
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Event:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"an event is {self.kind!r}: expected one of {', '.join(KINDS)}")
+            raise InputError(f"kind is {self.kind!r}: expected one of {', '.join(KINDS)}")
         needed, allowed = KINDS[self.kind]
         names = set(self.data)
         if not needed <= names <= needed | allowed:
@@ -120,13 +120,13 @@ class Event:
         if "names" in names:
             _distinct("names", "a class's name", self.data["names"])
         if "examples" in names:
-            _distinct("examples", "an item's id", self.data["examples"], range(MOST_EXAMPLES + 1))
+            _distinct("examples", "an item's id", self.data["examples"], range(MAX_EXAMPLES + 1))
         if "note" in names:
             _note(self.data["note"])
         if "colour" in names:
             colour = self.data["colour"]
-            if colour is not None and not (type(colour) is int and 0 <= colour < COLOURS):
-                raise InputError(f"colour is {colour!r}: expected 0 to {COLOURS - 1}, or nothing")
+            if colour is not None and not (type(colour) is int and 0 <= colour < N_COLOURS):
+                raise InputError(f"colour is {colour!r}: expected 0 to {N_COLOURS - 1}, or null")
         if "left" in names and not (type(self.data["left"]) is int and self.data["left"] >= 0):
             raise InputError(f"left is {self.data['left']!r}: expected a number of items")
         if "event" in names and not (type(self.data["event"]) is int and self.data["event"] > 0):
@@ -134,7 +134,7 @@ class Event:
 
     @property
     def format(self) -> int:
-        """The first format of the log that knows such an event."""
+        """The first format of the log that has such an event."""
         return 1 if set(self.data) <= FIRST_FORMAT.get(self.kind, frozenset()) else 2
 
     @property
@@ -144,29 +144,30 @@ class Event:
 
 
 def check_name(name: str) -> str:
-    """The name of an annotator; some stand for something else where a label says by whom it is."""
+    """The name of an annotator; the words that stand for other sources of a label are refused."""
     _text("the name", name)
     if name.lower() in ("model", "person", "source"):
-        raise InputError(f"{name!r} means something else in what is exported: take another name")
+        raise InputError(f"{name!r} has another meaning in exported files: choose another name")
     return name
 
 
 def check_client(client: object) -> str:
-    """The id of a request, chosen by whoever sends it."""
+    """The id of a request, which its sender chooses."""
     _text("client", client)
     return str(client)
 
 
 def _text(name: str, value: object, *, empty: bool = False) -> None:
-    good = isinstance(value, str) and len(value) <= LONGEST
+    good = isinstance(value, str) and len(value) <= MAX_CHARACTERS
     good = good and (empty or str(value).translate(JOINERS).strip() != "")
     if not good or not str(value).translate(JOINERS).isprintable():
         shown = repr(value)[:60]
-        raise InputError(f"{name} is {shown}: expected text of 1 to {LONGEST} printable letters")
+        limit = f"1 to {MAX_CHARACTERS} printable characters"
+        raise InputError(f"{name} is {shown}: expected text of {limit}")
 
 
 def _distinct(name: str, each: str, values: object, allowed: range | None = None) -> None:
-    """A list of texts, none of them twice; one or more unless `allowed` says how many."""
+    """Refuse what is no list of distinct texts; one or more unless `allowed` says how many."""
     size = len(values) if isinstance(values, list) else -1
     if size < 1 if allowed is None else size not in allowed:
         many = "one or more" if allowed is None else f"{allowed[0]} to {allowed[-1]}"
@@ -174,17 +175,17 @@ def _distinct(name: str, each: str, values: object, allowed: range | None = None
     for value in values:  # type: ignore[attr-defined]
         _text(each, value)
     if len(set(values)) < size:  # type: ignore[call-overload]
-        raise InputError(f"{name} names one of them twice")
+        raise InputError(f"{name} contains the same text twice")
 
 
 def _note(value: object) -> None:
-    if not isinstance(value, str) or len(value) > LONGEST_NOTE:
-        raise InputError(f"a note must be text of at most {LONGEST_NOTE} letters")
+    if not isinstance(value, str) or len(value) > MAX_NOTE_CHARACTERS:
+        raise InputError(f"a note must be text of at most {MAX_NOTE_CHARACTERS} characters")
     if not value.replace("\n", "").translate(JOINERS).isprintable():
-        raise InputError("a note holds letters that cannot be printed: type them anew")
+        raise InputError("a note contains characters that cannot be printed: type it again")
 
 
 def _share(name: str, value: object) -> None:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1:  # type: ignore[operator]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= 1:  # type: ignore[operator]
         raise InputError(f"{name} is {value!r}: expected a number from 0 to 1")

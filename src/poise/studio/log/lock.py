@@ -1,4 +1,4 @@
-"""One writer for each project: a lock that the system takes back when its holder dies."""
+"""One writer per project: a lock that the system releases when its holder dies."""
 
 import json
 import os
@@ -10,21 +10,21 @@ from poise.errors import InputError
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where nothing keeps two servers apart
+except ImportError:  # on Windows, where nothing prevents a second server
     fcntl = None  # type: ignore[assignment]
 
-#: File in the project's folder. It stays; who holds it is what counts.
+#: File in the project's folder. It stays there; what counts is whether a process holds it.
 NAME = "lock"
 
 
 @contextmanager
 def only_writer(folder: Path, address: str) -> Iterator[None]:
-    """Hold a project as long as this lasts.
+    """Hold a project for the length of a `with` block.
 
     Parameters
     ----------
-    folder : of the project; made if it is not there
-    address : where the page is, told to whoever comes second
+    folder : of the project; made if it does not exist
+    address : of the page, for the message to a second process
 
     Raises
     ------
@@ -34,12 +34,12 @@ def only_writer(folder: Path, address: str) -> Iterator[None]:
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The address holds the key to the app: for nobody else's eyes.
+        # The address contains the token of the app, so only the owner may read the file.
         file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written ({error.strerror}): give a folder for the project that may "
-            "be, --project FOLDER"
+            f"{path} cannot be written ({error.strerror}): give a writable folder for the project "
+            "with --project FOLDER"
         ) from None
     with file:
         try:
@@ -50,14 +50,14 @@ def only_writer(folder: Path, address: str) -> Iterator[None]:
         file.truncate(0)
         json.dump({"process": os.getpid(), "address": address}, file)
         file.flush()
-        yield  # closing the file gives the lock back, and so does the end of the process
+        yield  # closing the file releases the lock, and so does the end of the process
 
 
 def _holder(content: str) -> str:
-    """Who has it, and where to go on, in words."""
+    """Who holds the project, and where to continue, in words."""
     try:
-        found = json.loads(content)
-        process, address = int(found["process"]), str(found["address"])
+        holder = json.loads(content)
+        process, address = int(holder["process"]), str(holder["address"])
     except (ValueError, TypeError, KeyError):
-        return " by another poise: end that one first"
-    return f" by another poise (process {process}): go on at {address}, or end that one first"
+        return " by another poise process: stop that one first"
+    return f" by another poise (process {process}): continue at {address}, or stop that one first"

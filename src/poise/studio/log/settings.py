@@ -1,4 +1,4 @@
-"""How questions are chosen, as far as a person may say: names, defaults and checks."""
+"""Settings of how questions are chosen: names, defaults and checks."""
 
 import math
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 from poise.active.acquisition.registry import acquisitions
 from poise.errors import InputError
 
-#: Name -> value as long as nobody said otherwise.
+#: Name -> default value.
 DEFAULTS: dict[str, Any] = {
-    # What is worth asking. A new project writes it to its log, see `EARLIER`.
+    # Which items are worth asking about. A new project writes it to its log, see `EARLIER`.
     "acquisition": "auto",
-    # Decay of the model that decides; None is the acquisition's own.
+    # Decay of the model that chooses questions; None for the acquisition's own.
     "tau": None,
     # Items that may be asked about; None for all.
     "only": None,
     # How many people are asked about every item.
     "overlap": 1,
 }
-#: What the page offers in words: name -> acquisition, and what is said of it. Of the ways that only
+#: What the page offers in words: name -> acquisition and a description. Of the ways that only
 #: explore, `maxherding` is level with the best, does well on texts too, and needs no solve; of
 #: those that only refine, `margin` predicts best (docs/label-efficiency.md).
 WAYS: dict[str, tuple[str, str]] = {
@@ -34,18 +34,18 @@ WAYS: dict[str, tuple[str, str]] = {
         "Asks where two classes are close: once every class has some labels.",
     ),
 }
-#: The acquisition of a log that names none: it was begun before there was another default, and
-#: goes on as it began.
+#: The acquisition of a log that names none: such a project is older than the present default, and
+#: keeps the one that it began with.
 EARLIER = "norm"
 
 
-#: Decay at most. Long before it nothing reaches from one item to another; far beyond it the solver
-#: fails and there are no questions any more.
+#: Upper limit of the decay. Well below it, labels already influence no other item; far above it the
+#: solver fails, and there are no questions any more.
 LARGEST_TAU = 1e6
 
 
 def check_setting(name: str, value: Any) -> None:
-    """Refuse what the model would not understand."""
+    """Refuse a value that the model cannot use."""
     match name:
         case "acquisition":
             if not isinstance(value, str) or value not in acquisitions:
@@ -67,7 +67,7 @@ def check_setting(name: str, value: Any) -> None:
 
 
 def check_new_setting(name: str, value: Any) -> None:
-    """The same, and what a log may hold from before but nobody should ask for any more."""
+    """The same, and refuse what only old logs may hold."""
     check_setting(name, value)
     if name == "tau" and value is not None and value > LARGEST_TAU:
         raise InputError(f"tau is too large: expected a number from 0 to {LARGEST_TAU:,.0f}")

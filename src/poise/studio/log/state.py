@@ -1,7 +1,7 @@
-"""Where a labelling project stands: a pure fold over its events."""
+"""The state of a labelling project: a pure fold over its events."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,13 +9,14 @@ from poise.errors import InputError
 from poise.studio.log.classes import Classes
 from poise.studio.log.events import EDITS, RELABELLING, UNDOABLE, Event
 from poise.studio.log.settings import DEFAULTS, EARLIER, check_setting
+from poise.studio.log.shared import SharedDict, SharedList
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """The class of an item, who said so, when, and how.
+    """The label of an item, who gave it, when, and how.
 
-    `number` is that of the class, which keeps it whatever it is called: see `classes.py`.
+    `number` is that of the class, which keeps it whatever its name: see `classes.py`.
     """
 
     label: str
@@ -26,7 +27,7 @@ class Labelled:
 
     @property
     def by(self) -> str:
-        """Who said so, in words: a name, the only person, or the source itself."""
+        """Who gave it, in words: a name, "person" if there is only one, or "source"."""
         return "source" if self.via == "source" else self.annotator or "person"
 
 
@@ -39,8 +40,13 @@ class Open:
     time: str
 
 
-#: An event with the numbers of its class and of the model's guess, None for neither.
-Deed = tuple[Event, int | None, int | None]
+#: An event that can be undone, with the numbers of its class and of the model's guess, or None.
+Action = tuple[Event, int | None, int | None]
+#: Number of labelled items, share explored and share changed, at a question.
+Standing = tuple[int, float, float]
+#: Parts of a state with an entry for each item, and with one for each event.
+BY_ITEM = frozenset({"answers", "votes", "labels", "unsure", "skipped", "version"})
+BY_EVENT = frozenset({"actions", "done", "course"})
 
 
 @dataclass(frozen=True)
@@ -65,62 +71,72 @@ class State:
     ----------
     known : the classes, with everything that happened to them
     classes : their names in the order in which they are shown -> key, empty for none
-    given : item -> annotator -> the class that this person gave; the last one is the newest
-    votes : the same, by the names of now, without classes that were deleted
-    labels : item -> its class: that of most votes, the newest of them if they are even
-    unsure : items set aside -> number of the event that did it
-    skipped : items set aside for a while -> number of labelled items at that moment
-    open : annotator -> the question put to this person
+    answers : item -> annotator -> the label by this person; the last one is the newest
+    votes : the same with the present names of classes, without deleted classes
+    labels : item -> its label: that of most votes, the newest of them if there are several
+    unsure : item set aside -> number of the event that did it
+    skipped : item set aside for a while -> number of labelled items at that moment
+    open : annotator -> the question that this person was asked
     audits : annotator -> the audit that is running
     settings : see `settings.py`
     version : item -> number of the last event that changed it, 0 at first
-    deeds : what a person can take back, oldest first, with the numbers of the class and the guess
-    done : the same events, by the names of now
-    course : number of labelled items, share explored and share changed, at every question
+    actions : what can be undone, the oldest first
+    done : their events, with the present names of classes
+    course : where the model stood at every question
     last : number of the last event
     """
 
     known: Classes = field(default_factory=Classes)
     classes: dict[str, str] = field(default_factory=dict)
-    given: dict[str, dict[str, Labelled]] = field(default_factory=dict)
-    votes: dict[str, dict[str, Labelled]] = field(default_factory=dict)
-    labels: dict[str, Labelled] = field(default_factory=dict)
-    unsure: dict[str, int] = field(default_factory=dict)
-    skipped: dict[str, int] = field(default_factory=dict)
+    answers: MutableMapping[str, dict[str, Labelled]] = field(default_factory=dict)
+    votes: MutableMapping[str, dict[str, Labelled]] = field(default_factory=dict)
+    labels: MutableMapping[str, Labelled] = field(default_factory=dict)
+    unsure: MutableMapping[str, int] = field(default_factory=dict)
+    skipped: MutableMapping[str, int] = field(default_factory=dict)
     open: dict[str, Open] = field(default_factory=dict)
     audits: dict[str, Audit] = field(default_factory=dict)
     settings: dict[str, Any] = field(
         default_factory=lambda: DEFAULTS | {"acquisition": EARLIER},
     )
-    version: dict[str, int] = field(default_factory=dict)
-    deeds: list[Deed] = field(default_factory=list)
-    done: list[Event] = field(default_factory=list)
-    course: list[tuple[int, float, float]] = field(default_factory=list)
+    version: MutableMapping[str, int] = field(default_factory=dict)
+    actions: list[Action] | SharedList[Action] = field(default_factory=list)
+    done: list[Event] | SharedList[Event] = field(default_factory=list)
+    course: list[Standing] | SharedList[Standing] = field(default_factory=list)
     last: int = 0
 
     def undoable(self, annotator: str) -> int | None:
-        """The last event that this person can take back."""
+        """The last event that this person can undo."""
         return next((e.seq for e in reversed(self.done) if e.annotator == annotator), None)
 
     @property
     def blind(self) -> frozenset[str]:
-        """Items that somebody audits now: what the model guesses must not be seen anywhere."""
+        """Items that somebody audits now: their predictions must not be shown anywhere."""
         return frozenset(item for audit in self.audits.values() for item in audit.drawn)
 
     def copy(self) -> "State":
-        """The same state, which can be changed without changing this one."""
-        held = {name: value.copy() for name, value in vars(self).items() if name != "last"}
-        return replace(self, **held)
+        """The same state, which can be changed without changing this one.
+
+        What grows with the items or the events is shared: see `shared.py`.
+        """
+        copies: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if name in BY_ITEM and isinstance(value, dict):
+                copies[name] = SharedDict(value)
+            elif name in BY_EVENT and isinstance(value, list):
+                copies[name] = SharedList(value.copy())
+            elif name != "last":
+                copies[name] = value.copy()
+        return replace(self, **copies)
 
 
 def fold(events: Iterable[Event]) -> State:
-    """The state after events in their order; those that an undo names do not count."""
-    listed = list(events)
-    named = {event.data["event"] for event in listed if event.kind == "undo"}
-    undone = {event.seq: event for event in listed if event.seq in named}
+    """The state after all events in their order; undone events do not count."""
+    log = list(events)
+    targets = {event.data["event"] for event in log if event.kind == "undo"}
+    undone = {event.seq: event for event in log if event.seq in targets}
     state = State()
-    for event in listed:
-        # What was done to a class counts until it is undone: people answered by its new name.
+    for event in log:
+        # A change of a class counts until it is undone: people used its new name in their answers.
         if event.seq in undone and event.kind not in EDITS:
             continue
         _advance(state, event)
@@ -131,11 +147,11 @@ def fold(events: Iterable[Event]) -> State:
 
 def _undo(state: State, undone: Event, seq: int) -> None:
     if undone.kind in EDITS:
-        state.deeds = [deed for deed in state.deeds if deed[0].seq != undone.seq]
+        state.actions = [action for action in state.actions if action[0].seq != undone.seq]
         state.known.undo(undone.seq)
         _name_anew(state)
         return
-    # Whoever saw its items as they were must look again.
+    # A page that shows its items as they were must be told.
     state.version.update(dict.fromkeys(undone.items, seq))
     made = state.known.made_for(undone.client)
     if made is not None and not _is_used(state, made):
@@ -144,14 +160,14 @@ def _undo(state: State, undone: Event, seq: int) -> None:
 
 
 def _is_used(state: State, number: int) -> bool:
-    now, votes = state.known.now, state.given.values()
-    return any(now(vote.number) == number for given in votes for vote in given.values())
+    now, answers = state.known.now, state.answers.values()
+    return any(now(vote.number) == number for votes in answers for vote in votes.values())
 
 
 def apply(state: State, event: Event, log: Callable[[], Iterable[Event]]) -> State:
-    """The state after one more event; `log` gives all events, this one included.
+    """The state after one more event: the same as `fold` of all events.
 
-    The same as `fold` of all events, which are read for an undo alone.
+    `log` returns them, this one included; it is called for an undo only.
     """
     if event.kind == "undo":
         return fold(log())
@@ -165,16 +181,16 @@ def check(state: State, event: Event, versions: dict[str, int] | None = None) ->
 
     Parameters
     ----------
-    versions : item -> the version that its sender saw. An item that somebody changed since is not
+    versions : item -> the version that the sender saw. An item that has changed since is not
         overwritten.
     """
     match event.kind:
         case "label" if state.known.find(event.data["label"]) is None:
-            raise InputError(f"there is no class {event.data['label']!r}: make it first")
+            raise InputError(f"there is no class {event.data['label']!r}: create it first")
         case kind if kind == "class" or kind in EDITS:
             state.known.check(event)
         case "undo" if event.data["event"] not in {done.seq for done in state.done}:
-            raise InputError(f"event {event.data['event']} cannot be undone, or is undone already")
+            raise InputError(f"event {event.data['event']} cannot be undone, or was undone already")
         case "setting":
             check_setting(event.data["name"], event.data["value"])
     for item, seen in (versions or {}).items():
@@ -183,7 +199,7 @@ def check(state: State, event: Event, versions: dict[str, int] | None = None) ->
 
 
 class StaleError(InputError):
-    """An answer to what is no longer so."""
+    """An answer about an item that has changed since it was shown."""
 
 
 def _advance(state: State, event: Event) -> None:
@@ -191,12 +207,12 @@ def _advance(state: State, event: Event) -> None:
     state.last = event.seq
     state.version.update(dict.fromkeys(items, event.seq))
     if event.kind in UNDOABLE:
-        state.deeds.append(_deed(state, event))
-        state.done.append(_by_names_of_now(state, state.deeds[-1]))
-        # Whatever is done with an item, it waits no longer, and this person is not asked about it;
-        # nobody is, unless several answers to it are wanted.
-        done, several = set(items), state.settings["overlap"] > 1
-        for who in [who for who, asked in state.open.items() if asked.item in done]:
+        state.actions.append(_action(state, event))
+        state.done.append(_with_present_names(state, state.actions[-1]))
+        # An item that something is done with is no longer this person's open question; nor
+        # anybody's, unless several people are to answer it.
+        changed, several = set(items), state.settings["overlap"] > 1
+        for who in [who for who, asked in state.open.items() if asked.item in changed]:
             if who == event.annotator or not several:
                 del state.open[who]
         for item in items:
@@ -208,14 +224,14 @@ def _advance(state: State, event: Event) -> None:
             state.known.apply(event)
             if kind in RELABELLING:
                 _name_anew(state)
-            state.classes = {one.name: one.key for one in state.known.shown()}
+            state.classes = {shown.name: shown.key for shown in state.known.shown()}
         case "ask":
             _ask(state, event)
         case "label":
             _label(state, event)
         case "clear" | "skip" | "unsure":
             for item in items:
-                for group in (state.given, state.votes, state.labels):
+                for group in (state.answers, state.votes, state.labels):
                     group.pop(item, None)
             if event.kind == "skip":
                 state.skipped.update(dict.fromkeys(items, len(state.labels)))
@@ -228,10 +244,10 @@ def _advance(state: State, event: Event) -> None:
 
 
 def _judge(state: State, event: Event) -> None:
-    """Whatever is done with an item, nobody audits it any more."""
-    done = set(event.items)
+    """End the audit of the event's items, whatever is done with them."""
+    changed = set(event.items)
     for who, audit in list(state.audits.items()):
-        drawn = tuple(item for item in audit.drawn if item not in done)
+        drawn = tuple(item for item in audit.drawn if item not in changed)
         answered = len(audit.drawn) - len(drawn) if who == event.annotator else 0
         state.audits[who] = Audit(audit.left - answered, drawn)
         if state.audits[who].left <= 0:
@@ -239,7 +255,7 @@ def _judge(state: State, event: Event) -> None:
 
 
 def _keep_open(state: State, allowed: set[str]) -> None:
-    """Of the questions that the model put, those about the items that may still be asked."""
+    """Close the model's questions about items that may no longer be asked about."""
     for who, asked in list(state.open.items()):
         if asked.purpose == "question" and asked.item not in allowed:
             del state.open[who]
@@ -248,7 +264,7 @@ def _keep_open(state: State, allowed: set[str]) -> None:
 def _ask(state: State, event: Event) -> None:
     data = event.data
     if state.settings["overlap"] == 1:
-        # Whoever had this question before was away for too long.
+        # The person who had this question before was away for too long.
         for who in [who for who, asked in state.open.items() if asked.item == data["item"]]:
             del state.open[who]
     who, purpose = event.annotator, data.get("purpose", "question")
@@ -267,23 +283,24 @@ def _label(state: State, event: Event) -> None:
     data = event.data
     via = data.get("via", "question")
     by, at = data.get("by", event.annotator), data.get("at", event.time)
-    _, number, _ = state.deeds[-1]
+    _, number, _ = state.actions[-1]
     assert number is not None
     vote = Labelled(state.known.name(number) or data["label"], by, at, via, number)
-    if vote.label not in state.classes:  # it had been dropped
+    if vote.label not in state.classes:  # the class had been dropped
         _name_anew(state)
     for item in event.items:
-        # Several people's answers stand beside each other; a correction stands alone.
+        # Answers of several people are kept side by side; a correction replaces them all.
         together = state.settings["overlap"] > 1 and via in ("question", "audit")
-        earlier = state.given.get(item, {}) if together else {}
-        state.given[item] = {who: one for who, one in earlier.items() if who != by} | {by: vote}
+        earlier = state.answers.get(item, {}) if together else {}
+        others = {who: other for who, other in earlier.items() if who != by}
+        state.answers[item] = others | {by: vote} if others else {by: vote}
         _decide(state, item)
 
 
 def _decide(state: State, item: str) -> None:
-    """The votes on an item by the names of now, and the class that has most of them."""
+    """The votes on an item with the present names of classes, and the class with most of them."""
     votes = {}
-    for who, vote in state.given[item].items():
+    for who, vote in state.answers[item].items():
         name = state.known.name(vote.number)
         if name is not None:
             votes[who] = vote if name == vote.label else replace(vote, label=name)
@@ -291,34 +308,40 @@ def _decide(state: State, item: str) -> None:
         state.votes.pop(item, None)
         state.labels.pop(item, None)
         return
+    state.votes[item] = votes
+    if len(votes) == 1:  # the usual case, and the quick one
+        (state.labels[item],) = votes.values()
+        return
     counts = Counter(vote.label for vote in votes.values())
     most = max(counts.values())
-    state.votes[item] = votes
     state.labels[item] = next(v for v in reversed(votes.values()) if counts[v.label] == most)
 
 
 def _name_anew(state: State) -> None:
-    """Everything that names a class, after classes changed."""
-    state.classes = {one.name: one.key for one in state.known.shown()}
+    """Update everything that names a class, after classes changed."""
+    state.classes = {shown.name: shown.key for shown in state.known.shown()}
     state.votes, state.labels = {}, {}
-    for item in state.given:
+    for item in state.answers:
         _decide(state, item)
-    state.done = [_by_names_of_now(state, deed) for deed in state.deeds]
+    state.done = [_with_present_names(state, action) for action in state.actions]
 
 
-def _deed(state: State, event: Event) -> Deed:
+def _action(state: State, event: Event) -> Action:
     if event.kind != "label":
         return event, None, None
     number = state.known.meant(event.data["label"])
-    return event, number, state.known.find(event.data.get("guess", ""))
+    guess = event.data.get("guess")
+    return event, number, None if guess is None else state.known.find(guess)
 
 
-def _by_names_of_now(state: State, deed: Deed) -> Event:
-    """A deed by the names of now; a guess says nothing about a label whose class is deleted."""
-    event, number, guess = deed
+def _with_present_names(state: State, action: Action) -> Event:
+    """An action's event with the present names; without its guess if its class was deleted."""
+    event, number, guess = action
     if event.kind != "label":
         return event
     label, guessed = state.known.name(number), state.known.name(guess)
+    if label == event.data["label"] and guessed == event.data.get("guess"):
+        return event
     changed = {} if label is None else {"label": label}
     if label is not None and guessed is not None:
         changed["guess"] = guessed

@@ -1,10 +1,10 @@
-"""The event log on disk: SQLite, append-only; an answer is there before anybody hears that it is.
+"""The event log on disk: SQLite, append-only. An event is on disk before it is confirmed.
 
 Write-ahead logging with ``synchronous=FULL``: when `append` returns, the event survives the death
 of the process and of the machine. Nothing is ever changed or removed.
 
 A log of an older format stays as it is until an event is written that the older format does not
-know: then a copy is put beside it first. See docs/decisions/formats.md.
+have. A copy of the old file is made first. See docs/decisions/formats.md.
 """
 
 import json
@@ -20,12 +20,12 @@ from poise.errors import InputError, PoiseError
 from poise.files import write_bytes
 from poise.studio.log.events import Event
 
-#: What ``PRAGMA user_version`` and ``application_id`` of our files say.
+#: ``PRAGMA user_version`` and ``application_id`` of our files.
 VERSION = 2
 APPLICATION = 0x706F6973  # "pois"
-#: Bytes of the write-ahead log, at most, about; and seconds without a write after which it is moved
-#: into the file, so that a copy of the file alone has everything.
-LONGEST_LOG, IDLE_SECONDS = 4_000_000, 1.0
+#: Approximate upper limit of the write-ahead log; and the time without a write after which it is
+#: moved into the file, so that a copy of the file alone has everything.
+MAX_LOG_BYTES, IDLE_SECONDS = 4_000_000, 1.0
 
 SCHEMA = """
 CREATE TABLE events (
@@ -42,7 +42,7 @@ CREATE TRIGGER no_removal BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'app
 
 
 class StoreError(PoiseError):
-    """An event could not be written, or the log not be read; the message says what to do."""
+    """An event could not be written, or the log could not be read; the message says what to do."""
 
 
 class ConflictError(InputError):
@@ -54,7 +54,7 @@ class EventStore:
 
     Parameters
     ----------
-    path : of the file; made if it is not there, its folder too
+    path : of the file; it and its folder are made if they do not exist
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,23 +66,23 @@ class EventStore:
 
     @classmethod
     def copy_of(cls, path: Path) -> Self:
-        """The log as it is now, in memory: what is appended to it is gone with it.
+        """A copy of the log in memory; events appended to it are lost with it.
 
-        Nothing is written where the log lies, which may be read-only or in use.
+        Nothing is written to the folder of the log, which may be read-only or in use.
         """
         store = cls.__new__(cls)
         store._open(path, ":memory:", path)
         store._file = None
         return store
 
-    def _open(self, path: Path, place: str, copied: Path | None = None) -> None:
+    def _open(self, path: Path, database: str, copied: Path | None = None) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._idle: threading.Timer | None = None
-        with self._said("opened"):
+        with self._errors_in_words("opened"):
             # Transactions are begun by hand: the module's own way differs between versions.
             self._connection = sqlite3.connect(
-                place, isolation_level=None, check_same_thread=False, timeout=10.0
+                database, isolation_level=None, check_same_thread=False, timeout=10.0
             )
             try:
                 if copied is not None:
@@ -120,20 +120,20 @@ class EventStore:
         run("SELECT count(*) FROM events").fetchone()
 
     def append(self, *events: Event) -> list[Event]:
-        """Write events, all or none, and return them with their places in the log.
+        """Write events, all or none, and return them with their numbers in the log.
 
-        An event whose client id is there already is not written again: the one that is there is
-        returned, if it says the same.
+        An event whose client id is in the log already is not written again: the earlier one is
+        returned, if it is the same.
 
         Raises
         ------
         ConflictError
-            If one says something else.
+            If an earlier event with the same client id is another one.
         StoreError
-            If the disk does not take it. Nothing is written then.
+            If the disk refuses it. Nothing is written then.
         """
         wanted = max((event.format for event in events), default=1)
-        with self._lock, self._said("written"):
+        with self._lock, self._errors_in_words("written"):
             self._check_file()
             if wanted > self.version and self._file is not None:
                 self.back_up(self._free_name())
@@ -147,22 +147,22 @@ class EventStore:
         return written
 
     def _free_name(self) -> Path:
-        """Where a copy of the log in its present format goes: no earlier copy is overwritten."""
+        """A path for a copy of the log in its present format; no earlier copy is overwritten."""
         stem, suffix = f"{self.path.stem}-format-{self.version}", self.path.suffix
         names = (f"{stem}{number}{suffix}" for number in ("", *(f"-{n}" for n in range(2, 1000))))
         return next(p for name in names if not (p := self.path.with_name(name)).exists())
 
     def _empty_log(self) -> None:
-        """Move a long write-ahead log into the file at once, any other when nobody writes.
+        """Move a long write-ahead log into the file at once, and any other after an idle time.
 
-        SQLite's own way leaves the log as it was until the next write; a copy of both in which the
-        log was cut then mixes pages of two times.
+        SQLite by itself leaves the log as it was until the next write. A copy of both files, in
+        which the log was cut short, then mixes pages of two times.
         """
         if self._file is None:
             return
-        # What was written is safe in the log, whatever happens here.
+        # Whatever fails here, the events are safe in the write-ahead log.
         with suppress(OSError):
-            if Path(f"{self.path}-wal").stat().st_size > LONGEST_LOG:
+            if Path(f"{self.path}-wal").stat().st_size > MAX_LOG_BYTES:
                 self._checkpoint()
         if self._idle is not None:
             self._idle.cancel()
@@ -176,29 +176,29 @@ class EventStore:
             self._note_file()
 
     def _note_file(self) -> None:
-        """Which file this is, and how large it is at least from now on."""
+        """Remember which file this is, and its size, below which it must not fall."""
         about = self.path.stat()
         self._file, self._size = (about.st_dev, about.st_ino), about.st_size
 
     def _check_file(self) -> None:
-        """Refuse to write into a file that nobody will ever read again."""
+        """Refuse to write to a file that was removed or replaced."""
         if self._file is None:
             return
         try:
             about = self.path.stat()
-            log = Path(f"{self.path}-wal").exists()
+            has_log = Path(f"{self.path}-wal").exists()
         except OSError:
-            about, log = None, False
-        whole = about is not None and (about.st_dev, about.st_ino) == self._file
-        if about is None or not whole or about.st_size < self._size or not log:
+            about, has_log = None, False
+        is_same = about is not None and (about.st_dev, about.st_ino) == self._file
+        if about is None or not is_same or about.st_size < self._size or not has_log:
             raise StoreError(
                 f"{self.path} was removed, replaced or cut while poise was running: nothing more "
-                "is saved. Bring back a copy of the project's folder, and start poise label again"
+                "is saved. Restore the project's folder from a copy, and start poise label again"
             )
 
     def back_up(self, path: Path) -> int:
-        """Write a copy of the whole log, whole or not at all; returns the number of events."""
-        with self._lock, self._said("copied"):
+        """Write a copy of the whole log, completely or not at all; returns its number of events."""
+        with self._lock, self._errors_in_words("copied"):
             (count,) = self._connection.execute("SELECT count(*) FROM events").fetchone()
             content = self._connection.serialize()
 
@@ -212,7 +212,7 @@ class EventStore:
 
     def by_client(self, client: str) -> Event | None:
         """The event that was sent with this id."""
-        with self._lock, self._said("read"):
+        with self._lock, self._errors_in_words("read"):
             row = self._connection.execute(
                 "SELECT seq, client, time, annotator, kind, data FROM events WHERE client = ?",
                 (client,),
@@ -220,19 +220,20 @@ class EventStore:
         return None if row is None else _event(row)
 
     def find(self, event: Event) -> Event | None:
-        """The same event, if it is in the log already."""
-        found = self.by_client(event.client)
-        if found is None:
+        """The same event, if it is in the log already; its client id decides."""
+        earlier = self.by_client(event.client)
+        if earlier is None:
             return None
-        if (found.annotator, found.kind, found.data) != (event.annotator, event.kind, event.data):
+        same = (earlier.annotator, earlier.kind, earlier.data)
+        if same != (event.annotator, event.kind, event.data):
             raise ConflictError(
                 f"the id {event.client} was used for another event before: reload the page"
             )
-        return found
+        return earlier
 
     def _append(self, event: Event) -> Event:
-        found = self.find(event)
-        if found is None:
+        earlier = self.find(event)
+        if earlier is None:
             row = (event.client, event.time, event.annotator, event.kind, _dump(event.data))
             cursor = self._connection.execute(
                 "INSERT INTO events (client, time, annotator, kind, data) VALUES (?, ?, ?, ?, ?)",
@@ -240,11 +241,11 @@ class EventStore:
             )
             assert cursor.lastrowid is not None
             return replace(event, seq=cursor.lastrowid)
-        return found
+        return earlier
 
     def events(self, after: int = 0) -> list[Event]:
         """All events with larger numbers, in order."""
-        with self._lock, self._said("read"):
+        with self._lock, self._errors_in_words("read"):
             rows = self._connection.execute(
                 "SELECT seq, client, time, annotator, kind, data FROM events WHERE seq > ? "
                 "ORDER BY seq",
@@ -253,7 +254,7 @@ class EventStore:
         return [_event(row) for row in rows]
 
     def close(self) -> None:
-        """Put everything into the one file, and let go of it."""
+        """Move everything into the one file, and close it."""
         with self._lock:
             if self._idle is not None:
                 self._idle.cancel()
@@ -271,8 +272,8 @@ class EventStore:
             raise
 
     @contextmanager
-    def _said(self, done: str) -> Iterator[None]:
-        """What SQLite says, as what to do about it."""
+    def _errors_in_words(self, done: str) -> Iterator[None]:
+        """Errors of SQLite, with advice."""
         try:
             yield
         except sqlite3.Error as error:
@@ -280,21 +281,21 @@ class EventStore:
             if "full" in reason:
                 advice = "the disk is full; free some space and try again"
             elif "locked" in reason:
-                advice = "another program holds it; close that one and try again"
+                advice = "another program is using it; close that one and try again"
             elif "malformed" in reason or "not a database" in reason:
-                advice = "the file is damaged or no log of poise; bring back a copy of it"
+                advice = "the file is damaged or no log of poise; restore it from a copy"
             elif "readonly" in reason or "unable to open" in reason:
-                advice = "the folder or file may not be written; change its permissions"
+                advice = "the folder or file is not writable; change its permissions"
             else:
                 advice = reason
             raise StoreError(f"{self.path} could not be {done}: {advice}") from error
 
 
 def _copy(path: Path, into: sqlite3.Connection) -> None:
-    """All of a log, with what a running server has in its write-ahead log."""
+    """Copy a log, with what a running server has in its write-ahead log."""
     address = path.resolve().as_uri()
     alone = not Path(f"{path}-wal").exists()
-    # Without a write-ahead log the file is all there is, and nothing has to be made beside it.
+    # Without a write-ahead log the file has everything, and SQLite must make no files beside it.
     ways = ("?mode=ro&immutable=1",) if alone else ("?mode=ro", "?mode=ro&immutable=1")
     for way in ways:
         source = sqlite3.connect(address + way, uri=True, timeout=10.0)

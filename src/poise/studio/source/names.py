@@ -5,7 +5,7 @@ from pathlib import Path
 
 from poise.data.text import clean
 from poise.errors import InputError
-from poise.studio.log.events import LONGEST
+from poise.studio.log.events import MAX_CHARACTERS
 
 
 def source_name(source: str) -> str:
@@ -17,7 +17,7 @@ def source_name(source: str) -> str:
 def class_name(text: str) -> str:
     """A folder's name or a field as the name of a class."""
     shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
-    return shown.strip()[:LONGEST]
+    return shown.strip()[:MAX_CHARACTERS]
 
 
 def left_out(refused: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

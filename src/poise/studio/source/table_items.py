@@ -12,7 +12,7 @@ from poise.data.item_tables import ItemTable
 from poise.data.text import clean, plain
 from poise.errors import InputError
 from poise.progress import paced
-from poise.studio.log.events import LONGEST
+from poise.studio.log.events import MAX_CHARACTERS
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.folder_items import ImageReader
 from poise.studio.source.names import class_name, left_out, none_usable, source_name
@@ -130,10 +130,10 @@ def _keys(table: ItemTable, rows: Sequence[int]) -> tuple[str, ...] | None:
     row_of: dict[str, int] = {}
     for row in rows:
         key = plain(table.keys[row])
-        if not key.strip() or not key.isprintable() or len(key) > LONGEST:
+        if not key.strip() or not key.isprintable() or len(key) > MAX_CHARACTERS:
             raise InputError(
                 f"row {row + 1} of {table.path} has {key[:60]!r} in the column {table.key!r}: a "
-                f"key is text of 1 to {LONGEST} printable characters"
+                f"key is text of 1 to {MAX_CHARACTERS} printable characters"
             )
         if key in row_of:
             raise InputError(

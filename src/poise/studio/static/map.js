@@ -241,7 +241,7 @@ class MapScreen {
       this.chip.textContent = `${words} ✕`;
       this.chip.setAttribute("aria-label", `${words}: ask everywhere again`);
     }
-    this.view.mark(this.ring, state.question?.index);
+    this.view.mark(this.ring, state.question?.node);
     if (this.layout !== null && state.items !== this.n) this.choose(this.layout);
     else this.fetchValues();
     if (JSON.stringify(state.classes) !== before) this.recolour();
@@ -371,7 +371,7 @@ class MapScreen {
 
   about(index) {
     if (!this.looked.has(index)) {
-      const found = this.host.get(`api/map/item?index=${index}`);
+      const found = this.host.get(`api/map/item?node=${index}`);
       found.catch(() => this.looked.delete(index));
       this.looked.set(index, found);
       if (this.looked.size > KEPT) this.looked.delete(this.looked.keys().next().value);
@@ -495,7 +495,7 @@ class MapScreen {
     const buttons = this.bar.querySelectorAll("button");
     for (const one of buttons) one.disabled = true;
     try {
-      const { items } = await this.host.post("api/map/items", { indices: chosen.indices });
+      const { items } = await this.host.post("api/map/items", { nodes: chosen.indices });
       await work(items);
       if (this.closing.signal.aborted) return;
       this.host.say(done);

@@ -240,7 +240,7 @@ function drawSmallMap(canvas, state) {
   }
   at("ring").hidden = !state.question;
   if (state.question) {
-    const [x, y] = place(state.question.index);
+    const [x, y] = place(state.question.node);
     at("ring").style.left = `${x / scale}px`;
     at("ring").style.top = `${y / scale}px`;
   }

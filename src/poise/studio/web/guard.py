@@ -1,4 +1,4 @@
-"""Who may speak to the app: the person at this machine, or whoever knows the password."""
+"""Access to the app: for the person at this machine, or for whoever knows the password."""
 
 import hmac
 import ipaddress
@@ -13,10 +13,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from poise.studio.web.logins import Logins
 
-#: Bytes of a request at most, of a file of labels, and of what strangers may send.
-LARGEST = 16_000_000
-LARGEST_FILE = 256_000_000
-LARGEST_LOGIN = 1_000
+#: Largest request, largest file of labels, and largest request to log in.
+MAX_REQUEST_BYTES = 16_000_000
+MAX_FILE_BYTES = 256_000_000
+MAX_LOGIN_BYTES = 1_000
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -29,35 +29,35 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-#: What a browser shows that comes without the token, or with one of an earlier run.
+#: Shown to a browser without the token, or with that of an earlier run.
 CLOSED = """<!doctype html>
 <html lang="en-GB">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>poise</title>
 <h1>poise is running here</h1>
-<p>To get in, open the whole address that <code>poise label</code> printed in its terminal. It ends
-in <code>?token=…</code> and changes whenever poise is started again.</p>
+<p>To use it, open the whole address that <code>poise label</code> printed in its terminal. It ends
+in <code>?token=…</code> and changes each time poise is started.</p>
 </html>
 """
-#: Paths that anybody may see where a password is asked for: the page that asks for it.
+#: Where there is a password, paths that need none: the login page.
 FRONT_DOOR = frozenset({"/login", "/static/login.js", "/static/studio.css"})
 
 
 @dataclass(frozen=True)
 class Doors:
-    """How one gets in.
+    """The ways into the app.
 
     Attributes
     ----------
-    token : what the cookie of whoever opens the printed address holds
+    token : in the printed address, then in the cookie of the browser that opened it
     hosts : names of this server with their port
-    password : asked for where the server is reached from elsewhere; empty on this machine alone
-    port : of this server; where a password is asked for, numeric addresses with it are this server
+    password : for a server that others can reach; empty if it serves this machine alone
+    port : of this server. With a password, any numeric address with this port is this server
     scheme : http or https
-    root : path that a proxy serves this at, such as ``/poise``; else empty
+    root : path at which a proxy serves the app, such as ``/poise``; else empty
     origin : scheme and name of the proxy, such as ``https://label.example``, if it has its own
-    logins : by the password
+    logins : of people who gave the password
     """
 
     token: str = field(repr=False)
@@ -71,14 +71,14 @@ class Doors:
 
     @property
     def cookie(self) -> str:
-        """By the port, which cookies do not tell apart: two projects may be open in one browser."""
+        """With the port, which cookies ignore: one browser may have two projects open."""
         return f"poise-{self.port}"
 
     def is_host(self, host: str) -> bool:
         """Whether a ``Host`` header names this server.
 
-        Elsewhere a page could reach it by a name of its own (DNS rebinding). An address in numbers
-        is nobody's name, so it is safe where others may come in.
+        Otherwise a foreign page could reach it by a name of its own (DNS rebinding). A numeric
+        address is no such name, so it is allowed where there is a password.
         """
         if host in self.hosts or self._is_proxy(host):
             return True
@@ -90,7 +90,7 @@ class Doors:
         return bool(self.password) and port == str(self.port)
 
     def is_origin(self, origin: str, host: str) -> bool:
-        """Whether a request that writes comes from this server's own page."""
+        """Whether a write comes from this server's own page."""
         if self.origin and origin == self.origin:
             return True
         return not self._is_proxy(host) and origin == f"{self.scheme}://{host}"
@@ -98,19 +98,19 @@ class Doors:
     def _is_proxy(self, host: str) -> bool:
         return bool(self.origin) and host == self.origin.partition("://")[2]
 
-    def is_token(self, given: str) -> bool:
-        """In a time that says nothing about how much of it is right."""
-        return hmac.compare_digest(_encoded(given), _encoded(self.token))
+    def is_token(self, candidate: str) -> bool:
+        """Whether this is the token, in constant time."""
+        return hmac.compare_digest(_encoded(candidate), _encoded(self.token))
 
-    def is_password(self, given: object) -> bool:
-        """Likewise."""
-        same = isinstance(given, str) and hmac.compare_digest(
-            _encoded(given), _encoded(self.password)
+    def is_password(self, candidate: object) -> bool:
+        """Whether this is the password, in constant time."""
+        same = isinstance(candidate, str) and hmac.compare_digest(
+            _encoded(candidate), _encoded(self.password)
         )
         return bool(self.password) and same
 
     def let_in(self, response: Response, token: str) -> Response:
-        """With the cookie that no script can read and no other site sends."""
+        """Add the cookie, which no script can read and no other site can send."""
         response.set_cookie(
             self.cookie,
             token,
@@ -122,19 +122,19 @@ class Doors:
         return response
 
     def is_known(self, request: Request) -> bool:
-        """Whether somebody has come in before."""
-        given = request.cookies.get(self.cookie, "")
-        return self.is_token(given) or self.logins.is_one(given)
+        """Whether the sender has a valid cookie."""
+        cookie = request.cookies.get(self.cookie, "")
+        return self.is_token(cookie) or self.logins.is_valid(cookie)
 
 
 class Guard:
-    """Refuses whoever has no business here, before anything is read."""
+    """Refuses unauthorised requests before their bodies are read."""
 
     def __init__(self, app: ASGIApp, doors: Doors) -> None:
         self.app, self.doors = app, doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -146,27 +146,27 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        # A proxy may pass the path on with its own part or without.
+        # A proxy may pass the path on with or without its own part.
         root, path = self.doors.root, scope["path"]
         if root and path != root and not path.startswith(f"{root}/"):
             path = root + path
         scope = dict(scope) | {"root_path": root, "path": path}
-        refusal = self._refusal(Request(scope), path.removeprefix(root))
-        await (refusal or self.app)(scope, receive, with_headers)
+        refused = self._refused(Request(scope), path.removeprefix(root))
+        await (refused or self.app)(scope, receive, with_headers)
 
-    def _refusal(self, request: Request, path: str) -> Response | None:
+    def _refused(self, request: Request, path: str) -> Response | None:
         doors = self.doors
         if not doors.is_host(request.headers.get("host", "")):
-            return said(421, "this server has another name: use the address that poise printed")
+            return refusal(421, "this server has another name: use the address that poise printed")
         if request.method not in ("GET", "HEAD"):
-            refusal = self._refused_write(request, path)
-            if refusal is not None:
-                return refusal
+            refused = self._refused_write(request, path)
+            if refused is not None:
+                return refused
         if not path:
             return RedirectResponse(f"{doors.root}/", status_code=303)
-        given = request.query_params.get("token")
-        if path == "/" and given is not None:
-            if not doors.is_token(given):
+        token = request.query_params.get("token")
+        if path == "/" and token is not None:
+            if not doors.is_token(token):
                 return HTMLResponse(CLOSED, status_code=403)
             return doors.let_in(RedirectResponse(f"{doors.root}/", status_code=303), doors.token)
         if doors.is_known(request):
@@ -178,21 +178,22 @@ class Guard:
                 return RedirectResponse(f"{doors.root}/login", status_code=303)
         if path == "/":
             return HTMLResponse(CLOSED, status_code=403)
-        return said(403, "open the address that poise label printed")
+        return refusal(403, "open the address that poise label printed")
 
     def _refused_write(self, request: Request, path: str) -> Response | None:
         headers = request.headers
         if not self.doors.is_origin(headers.get("origin", ""), headers["host"]):
-            return said(403, "a page elsewhere may not write here")
+            return refusal(403, "pages of other sites may not write here")
         file = path == "/api/import"
         kind = "application/octet-stream" if file else "application/json"
         if headers.get("content-type", "").split(";")[0] != kind:
-            return said(415, f"expected {kind}")
-        most = LARGEST_FILE if file else LARGEST_LOGIN if path == "/login" else LARGEST
+            return refusal(415, f"expected {kind}")
+        limit = MAX_FILE_BYTES if file else MAX_REQUEST_BYTES
+        limit = MAX_LOGIN_BYTES if path == "/login" else limit
         length = headers.get("content-length", "")
         known = length.isascii() and length.isdigit() and "transfer-encoding" not in headers
-        if not known or int(length[:20]) > most:
-            return said(413, f"a request must say how long it is, at most {most:,} bytes")
+        if not known or int(length[:20]) > limit:
+            return refusal(413, f"a request must state its length, at most {limit:,} bytes")
         return None
 
 
@@ -201,13 +202,13 @@ def _encoded(text: str) -> bytes:
 
 
 class Answer(JSONResponse):
-    """JSON in ASCII: a lone surrogate that somebody sent cannot be encoded otherwise."""
+    """JSON in ASCII, since a lone surrogate in a request could not be encoded in UTF-8."""
 
     def render(self, content: Any) -> bytes:
         """As bytes."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def said(status: int, words: str, **more: Any) -> Response:
-    """A refusal as one sentence."""
+def refusal(status: int, words: str, **more: Any) -> Response:
+    """An error status with one sentence that says why."""
     return Answer({"error": words} | more, status_code=status)

@@ -9,7 +9,7 @@ import numpy as np
 from poise.arrays import Ints
 from poise.errors import InputError
 from poise.studio.asking.predictions import Predictions
-from poise.studio.asking.suspicion import SUSPICIOUS, sentence
+from poise.studio.asking.suspicion import SUSPICIOUS_PROBABILITY, sentence
 from poise.studio.log.agreement import Agreement, agreement
 from poise.studio.log.state import State
 from poise.studio.project import Project
@@ -17,8 +17,8 @@ from poise.studio.source.catalogue import Catalogue
 
 SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious", "disagreed")
 SORTS = ("order", "confidence", "-confidence", "suspicion", "time")
-#: Rows of a page at most.
-LIMIT = 500
+#: Most rows of a page.
+MAX_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Wanted:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Wanted":
-        """From an address's parameters."""
+        """From the parameters of an address."""
         try:
             wanted = cls(
                 query.get("show", "all"),
@@ -55,8 +55,8 @@ class Wanted:
         for name, value, known in (("show", wanted.show, SHOWS), ("sort", wanted.sort, SORTS)):
             if value not in known:
                 raise InputError(f"{name} is {value!r}: expected one of {', '.join(known)}")
-        if not (wanted.offset >= 0 and 1 <= wanted.limit <= LIMIT):
-            raise InputError(f"offset must be 0 or more, limit from 1 to {LIMIT}")
+        if not (wanted.offset >= 0 and 1 <= wanted.limit <= MAX_ROWS):
+            raise InputError(f"offset must be 0 or more, limit from 1 to {MAX_ROWS}")
         return wanted
 
 
@@ -66,37 +66,37 @@ def review(
     predictions: Predictions | None,
     suspicion: Mapping[str, float] | None,
 ) -> dict[str, Any]:
-    """One page of the table. `suspicion` None: not known yet.
+    """One page of the table; `suspicion` is None while it is unknown.
 
-    What is searched comes in the order of the words' fit, what is like an item by its distance,
-    unless another order is wanted.
+    Unless another order is wanted, results of a search by words come with the best match first, and
+    those of a search by likeness with the nearest first.
     """
     state, catalogue = project.state, project.catalogue
     if wanted.like and wanted.like not in catalogue.nodes:
         raise InputError(f"there is no item {wanted.like[:60]!r}: the source may have changed")
     if predictions is not None and len(predictions) != len(catalogue):
-        predictions = None  # more items have come in since
+        predictions = None  # more items have arrived since
     against, agreed = suspicion or {}, agreement(state.votes)
     chosen = _chosen(project, catalogue, state, wanted, predictions, against, agreed)
     page = chosen[wanted.offset : wanted.offset + wanted.limit]
     rows, blind = [], state.blind
-    for index in page.tolist():
-        item = catalogue.ids[index]
-        given = state.labels.get(item)
+    for node in page.tolist():
+        item = catalogue.ids[node]
+        labelled = state.labels.get(item)
         guess, confidence = None, None
         if predictions is not None and item not in blind:
-            guess, confidence = predictions.of(index)
+            guess, confidence = predictions.of(node)
         rows.append(
             {
                 "item": item,
-                "index": index,
-                "source": catalogue.sources[index],
-                "label": given.label if given else None,
-                "by": given.by if given else None,
-                "time": given.time if given else None,
+                "node": node,
+                "source": catalogue.sources[node],
+                "label": labelled.label if labelled else None,
+                "by": labelled.by if labelled else None,
+                "time": labelled.time if labelled else None,
                 "guess": guess,
                 "confidence": confidence,
-                "suspicion": against.get(item) if given else None,
+                "suspicion": against.get(item) if labelled else None,
                 "votes": {who: vote.label for who, vote in state.votes.get(item, {}).items()},
                 "state": _standing(state, item, guess is not None),
                 "version": state.version.get(item, 0),
@@ -116,12 +116,14 @@ def review(
             "people": agreed.people,
             "disagreed": len(agreed.disagreed),
         },
-        "said": _said(wanted, suspicion, agreed),
+        "said": _sentence(wanted, suspicion, agreed),
     }
 
 
-def _said(wanted: Wanted, suspicion: Mapping[str, float] | None, agreed: Agreement | None) -> str:
-    """What stands above the table."""
+def _sentence(
+    wanted: Wanted, suspicion: Mapping[str, float] | None, agreed: Agreement | None
+) -> str:
+    """The sentence above the table."""
     if wanted.show == "suspicious":
         return "" if suspicion is None else sentence(suspicion.values())
     return "" if agreed is None else agreed.sentence
@@ -146,13 +148,13 @@ def _chosen(
     against: Mapping[str, float],
     agreed: Agreement | None,
 ) -> Ints:
-    """Numbers of the items, in order."""
-    n, index = len(catalogue), catalogue.nodes
+    """Nodes of the wanted items, in order."""
+    n, nodes = len(catalogue), catalogue.nodes
 
     def mask(items: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        found = np.zeros(n, dtype=bool)
-        found[[index[item] for item in items if item in index]] = True
-        return found
+        is_in = np.zeros(n, dtype=bool)
+        is_in[[nodes[item] for item in items if item in nodes]] = True
+        return is_in
 
     labelled = mask(state.labels)
     keep = np.ones(n, dtype=bool)
@@ -164,7 +166,7 @@ def _chosen(
         case "unsure" | "skipped":
             keep = mask(getattr(state, wanted.show))
         case "suspicious":
-            keep = mask(item for item, wrong in against.items() if wrong >= SUSPICIOUS)
+            keep = mask(item for item, wrong in against.items() if wrong >= SUSPICIOUS_PROBABILITY)
         case "disagreed":
             keep = mask(() if agreed is None else agreed.disagreed)
     ranged = wanted.low > 0 or wanted.high < 1
@@ -172,29 +174,30 @@ def _chosen(
         sure = predictions.confidence
         keep &= labelled | ((sure >= wanted.low) & (sure <= wanted.high))
     if wanted.label:
-        same = mask(item for item, given in state.labels.items() if given.label == wanted.label)
+        labels = state.labels.items()
+        same = mask(item for item, label in labels if label.label == wanted.label)
         if predictions is not None and wanted.label in predictions.classes:
             code = predictions.classes.index(wanted.label)
             same |= ~labelled & (predictions.codes == code)
         keep &= same
-    found = np.flatnonzero(keep)
+    chosen = np.flatnonzero(keep)
     if wanted.text:
-        fitting = project.words().result().find(wanted.text)
-        fitting = fitting[fitting < n]
-        found = fitting[keep[fitting]]
+        matches = project.results.words().result().find(wanted.text)
+        matches = matches[matches < n]
+        chosen = matches[keep[matches]]
     if wanted.like:
         also = np.zeros(n, dtype=bool)
-        also[found] = True
-        order = project.finder.like(index[wanted.like])
+        also[chosen] = True
+        order = project.results.finder.like(nodes[wanted.like])
         order = order[order < n]
-        found = order[also[order]]
-    return _sorted(catalogue, state, found, wanted, predictions, against)
+        chosen = order[also[order]]
+    return _sorted(catalogue, state, chosen, wanted, predictions, against)
 
 
 def _sorted(
     catalogue: Catalogue,
     state: State,
-    found: Ints,
+    chosen: Ints,
     wanted: Wanted,
     predictions: Predictions | None,
     against: Mapping[str, float],
@@ -202,12 +205,12 @@ def _sorted(
     ids = catalogue.ids
     sort = "suspicion" if wanted.show == "suspicious" and wanted.sort == "order" else wanted.sort
     if sort in ("confidence", "-confidence") and predictions is not None:
-        sure = predictions.confidence[found]
-        return found[np.argsort(sure if sort == "confidence" else -sure, kind="stable")]
+        sure = predictions.confidence[chosen]
+        return chosen[np.argsort(sure if sort == "confidence" else -sure, kind="stable")]
     if sort == "suspicion":
-        shares = np.array([against.get(ids[i], -1.0) for i in found])
-        return found[np.argsort(-shares, kind="stable")]
+        shares = np.array([against.get(ids[node], -1.0) for node in chosen])
+        return chosen[np.argsort(-shares, kind="stable")]
     if sort == "time":
-        newest = np.array([state.version.get(ids[i], 0) for i in found])
-        return found[np.argsort(-newest, kind="stable")]
-    return found
+        newest = np.array([state.version.get(ids[node], 0) for node in chosen])
+        return chosen[np.argsort(-newest, kind="stable")]
+    return chosen

@@ -1,0 +1,1 @@
+"""What each address does, by topic; `routes.py` lists them."""
