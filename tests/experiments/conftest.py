@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poise.experiments.demo import Demo, Settings, run_demo
+from poise.experiments.demo.run import Demo, Settings, run_demo
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from hand_made import hand_made, of_paper
 
-from poise.experiments.claims import Claim, Verdict, differences, judge
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.claims import Claim, Verdict, differences, judge
+from poise.experiments.paper.experiments import EXPERIMENTS
 from poise.experiments.records import Records
 
 HOLDS, FAILS, UNTESTED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNTESTED

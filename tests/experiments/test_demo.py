@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from poise.errors import InputError
-from poise.experiments.demo import (
+from poise.experiments.demo.page import demo_page
+from poise.experiments.demo.run import (
     METHODS,
     Demo,
     Settings,
@@ -16,7 +17,6 @@ from poise.experiments.demo import (
     report,
     run_demo,
 )
-from poise.experiments.demo_page import demo_page
 
 
 def test_the_default_finds_the_digits_sooner_than_random(demo: Demo) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from browsing import open_alone
 
-from poise.experiments.demo import Demo
-from poise.experiments.demo_page import demo_page
+from poise.experiments.demo.page import demo_page
+from poise.experiments.demo.run import Demo
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poise.experiments import estimate
 from poise.experiments.experiment import Experiment, Method
-from poise.experiments.paper import EXPERIMENTS, SUBSETS
+from poise.experiments.paper import estimate
+from poise.experiments.paper.experiments import EXPERIMENTS, SUBSETS
 from poise.experiments.records import Records
 
 TABLE = {"probe": 1.0, "costs": {"toy": {"a": [4.0, 0.5], "b": [0.0, 0.1]}}}

@@ -8,7 +8,7 @@ import pytest
 import poise
 from poise.errors import InputError, UnknownNameError
 from poise.experiments.experiment import SEEDS, Experiment, Method, read_experiment
-from poise.experiments.paper import EXPERIMENTS, SUBSETS, chosen
+from poise.experiments.paper.experiments import EXPERIMENTS, SUBSETS, chosen
 
 TOML = """
 data = "digits"

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from poise import Dataset, Graph, knn_graph
-from poise.experiments.heatmaps import METHODS, heat_maps
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.heatmaps import METHODS, heat_maps
 from poise.experiments.records import Records
 from poise.experiments.runner import run
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image  # the oracle: an independent reader of the format
 
 from poise.errors import InputError
-from poise.experiments.images import ink_uri
+from poise.experiments.drawing.images import ink_uri
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (8, 8), (3, 17)])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from poise.errors import InputError
-from poise.experiments.planes import (
+from poise.experiments.drawing.planes import (
     EDGE,
     LEVELS,
     SIDE,

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.errors import InputError
-from poise.experiments.experiment import Method
-from poise.experiments.paper import EXPERIMENTS
-from poise.experiments.plots import (
+from poise.experiments.drawing.plots import (
     HEIGHT,
     LEFT,
     RIGHT,
@@ -23,7 +21,9 @@ from poise.experiments.plots import (
     percent,
     ticks,
 )
-from poise.experiments.report.styles import STYLES, styles_of
+from poise.experiments.experiment import Method
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.report.styles import STYLES, styles_of
 
 
 def chart(*series: Series, y: Axis | None = None) -> ElementTree.Element:

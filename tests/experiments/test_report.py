@@ -8,11 +8,11 @@ import pytest
 from hand_made import hand_made, of_paper
 
 from poise.errors import InputError
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.report import write_report
+from poise.experiments.paper.report.styles import STYLES
+from poise.experiments.paper.report.write import report_files
 from poise.experiments.records import Records
-from poise.experiments.report import write_report
-from poise.experiments.report.styles import STYLES
-from poise.experiments.report.write import report_files
 from poise.experiments.runner import run
 
 POLICY_NAMES = ("max", "KDE", "proportional")

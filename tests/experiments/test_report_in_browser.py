@@ -8,8 +8,8 @@ import pytest
 from browsing import open_alone
 from hand_made import hand_made, of_paper
 
-from poise.experiments.paper import EXPERIMENTS
-from poise.experiments.report import write_report
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.report import write_report
 from poise.experiments.runner import run
 
 

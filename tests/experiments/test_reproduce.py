@@ -8,8 +8,9 @@ import pytest
 from poise.cli import main as cli
 from poise.cli.progress import duration
 from poise.errors import DataError, InputError
-from poise.experiments import paper, reproduce
 from poise.experiments.experiment import Experiment, Method
+from poise.experiments.paper import experiments as paper
+from poise.experiments.paper import reproduce
 
 METHODS = (
     Method("norm", group=paper.PAPER),

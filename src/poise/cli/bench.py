@@ -127,7 +127,7 @@ def accuracy(
     from poise.experiments.efficiency.peers import PEERS
     from poise.experiments.efficiency.report import write_report
     from poise.experiments.efficiency.sets import POOLS
-    from poise.experiments.runner import cores
+    from poise.machine import cores
     from poise.registry import known_name
 
     for name in sets:

@@ -11,7 +11,7 @@ import click
 from poise.errors import InputError
 
 if TYPE_CHECKING:
-    from poise.experiments.demo import Demo
+    from poise.experiments.demo.run import Demo
 
 
 @click.command()
@@ -65,8 +65,8 @@ def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_
     began = time.perf_counter()
     click.echo("Labelling handwritten digits by simulation, from one label.", err=True)
     with progress_bar("Loading") as begin:
-        from poise.experiments.demo import Settings, report, run_demo
-        from poise.experiments.demo_page import demo_page
+        from poise.experiments.demo.page import demo_page
+        from poise.experiments.demo.run import Settings, report, run_demo
 
         finished = run_demo(Settings(trials=trials, budget=budget, seed=seed), begin)
         begin("Writing the page")
@@ -105,7 +105,7 @@ def show(finished: "Demo", target: Path, seconds: float) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from poise.experiments.demo import METHODS, accuracy_rows
+    from poise.experiments.demo.run import METHODS, accuracy_rows
 
     console = Console(highlight=False)
     settings = finished.settings

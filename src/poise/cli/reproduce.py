@@ -67,11 +67,12 @@ def reproduce(
       poise reproduce all --trials 10 --jobs 8
     """
     from poise.cli.progress import duration, method_bars, progress_bar, resumable
-    from poise.experiments import estimate, paper
-    from poise.experiments import reproduce as work
-    from poise.experiments.runner import cores
+    from poise.experiments.paper import estimate
+    from poise.experiments.paper import reproduce as work
+    from poise.experiments.paper.experiments import chosen
+    from poise.machine import cores
 
-    experiments = paper.chosen(figures, trials=trials, quick=quick, subsets=subsets)
+    experiments = chosen(figures, trials=trials, quick=quick, subsets=subsets)
     output = output or Path("report-quick" if quick else "report")
     jobs = jobs or cores()
     if output.exists() and not output.is_dir():

@@ -68,6 +68,8 @@ def run(
     """
     from poise.cli.progress import method_bars, resumable
     from poise.experiments import runner
+    from poise.experiments.paper.estimate import trial_seconds
+    from poise.machine import cores
 
     chosen = find(experiment)
     if trials is not None:
@@ -77,7 +79,12 @@ def run(
     folder = output / chosen.name
     with resumable(), method_bars() as (begin, progress):
         records = runner.run(
-            chosen, folder, jobs=jobs or runner.cores(), progress=progress, begin=begin
+            chosen,
+            folder,
+            jobs=jobs or cores(),
+            seconds=trial_seconds(chosen),
+            progress=progress,
+            begin=begin,
         )
     rows = summary(records)
     if as_json:
@@ -89,7 +96,7 @@ def run(
 def find(name: str) -> "Experiment":
     """The experiment in a TOML file, or one of the paper's."""
     from poise.experiments.experiment import read_experiment
-    from poise.experiments.paper import EXPERIMENTS
+    from poise.experiments.paper.experiments import EXPERIMENTS
     from poise.registry import known_name
 
     path = Path(name)

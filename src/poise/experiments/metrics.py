@@ -2,49 +2,17 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poise.experiments.experiment import Experiment
 from poise.experiments.records import Records
-from poise.experiments.summary import mean_band, steps_to_reach
+from poise.experiments.summary import estimate, steps_to_reach
 
 MARKS = (0.90, 0.95)
 DIGITS = 6
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over trials and its 95% confidence interval."""
-
-    mean: float
-    low: float
-    high: float
-    trials: int
-
-    @property
-    def margin(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
-
-
-def estimate(values: ArrayLike) -> Estimate:
-    """The mean of (trials,) values with Student's interval; one trial has none."""
-    column = np.asarray(values, dtype=np.float64)[:, None]
-    band = mean_band(column)
-    return Estimate(float(band.mean[0]), float(band.low[0]), float(band.high[0]), len(column))
-
-
-def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Estimate:
-    """The mean of `first` minus `second` over the trials, by seed, that both have.
-
-    Trials with one seed begin with the same labels, so that the difference within a trial varies
-    less than either value does.
-    """
-    return estimate([first[seed] - second[seed] for seed in first if seed in second])
 
 
 def area(curves: ArrayLike) -> NDArray[np.float64]:
@@ -85,12 +53,6 @@ def given(records: Records, method: str) -> NDArray[np.int64]:
 def by_seed(records: Records, method: str, values: ArrayLike) -> dict[int, float]:
     """(trials,) values of a method by the seeds of its trials."""
     return dict(zip(records.seeds(method), map(float, np.asarray(values)), strict=True))
-
-
-def paper_model(experiment: Experiment) -> str:
-    """The evaluation model in which the paper reports: Laplace learning on isolet, else PWLL."""
-    wanted = "laplace" if experiment.name == "isolet" else "pwll"
-    return wanted if wanted in experiment.evaluate else experiment.evaluate[0]
 
 
 @dataclass(frozen=True)

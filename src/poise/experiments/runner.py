@@ -6,11 +6,10 @@ trials, and the next run does the units that are missing. A unit is a function o
 seeds alone, so that a resumed run gives the numbers of an uninterrupted one.
 """
 
-import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,10 +23,10 @@ import numpy as np
 
 from poise import Dataset, Graph, knn_graph, simulate_many
 from poise.errors import PoiseError, RunError
-from poise.experiments.estimate import trial_seconds
 from poise.experiments.experiment import CHOOSING, CHOOSING_MODELS, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
 from poise.experiments.versions import versions
+from poise.machine import cores
 from poise.progress import Begin, no_steps
 
 #: Trials that advance together at most.
@@ -56,16 +55,12 @@ class Unit:
         return getattr(self.method.acquisition, "needs", "").startswith("eigenpairs")
 
 
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def run(
     experiment: Experiment,
     folder: Path,
     *,
     jobs: int = 1,
+    seconds: Mapping[str, float] | None = None,
     progress: MethodProgress | None = None,
     begin: Begin = no_steps,
 ) -> Records:
@@ -75,6 +70,7 @@ def run(
     ----------
     folder : where its records are kept
     jobs : processes; 1 works in this one
+    seconds : expected seconds of a trial by method; with several processes the longest go first
     progress : called as units advance
     begin : called with the name of a step that takes a while; what it returns is called with
         (done, total) as the step goes on
@@ -110,8 +106,8 @@ def run(
         else:
             graph.save(path)
             # The longest first, so that no processor waits for one at the end.
-            seconds = trial_seconds(experiment)
-            work.sort(key=lambda unit: -len(unit.seeds) * seconds[unit.method.name])
+            expected = seconds or {}
+            work.sort(key=lambda unit: -len(unit.seeds) * expected.get(unit.method.name, 0.0))
             finished = _in_processes(work, data, min(jobs, len(work)), counter)
         for unit, rows, error in finished:
             if error:

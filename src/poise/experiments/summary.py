@@ -1,5 +1,6 @@
-"""What many trials say together: means with their confidence, and when a mark was reached."""
+"""Means over trials with confidence intervals, paired differences, and when a mark was reached."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,37 @@ def mean_band(values: ArrayLike, confidence: float = 0.95) -> Band:
     spread = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
     margin = spread * float(stats.t.ppf((1 + confidence) / 2, len(trials) - 1))
     return Band(mean, mean - margin, mean + margin)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over trials and its 95% confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+    trials: int
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+
+def estimate(values: ArrayLike) -> Estimate:
+    """The mean of (trials,) values with Student's interval; one trial has none."""
+    column = np.asarray(values, dtype=np.float64)[:, None]
+    band = mean_band(column)
+    return Estimate(float(band.mean[0]), float(band.low[0]), float(band.high[0]), len(column))
+
+
+def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Estimate:
+    """The mean of `first` minus `second` over the seeds that both have.
+
+    Trials with the same seed start from the same labels, so their difference varies less than
+    either value.
+    """
+    return estimate([first[seed] - second[seed] for seed in first if seed in second])
 
 
 def steps_to_reach(values: ArrayLike, mark: float) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from poise.arrays import Ints
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
 from poise.experiments.experiment import Experiment, Method
-from poise.experiments.paper import EXPERIMENTS, PAPER, POLICIES
+from poise.experiments.paper.experiments import EXPERIMENTS, PAPER, POLICIES
 from poise.experiments.runner import Unit, work_on
 from poise.graph import Graph
 from poise.linalg.spectrum import smallest_eigenpairs

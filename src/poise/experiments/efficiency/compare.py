@@ -10,7 +10,7 @@ from poise.experiments.efficiency.accuracy import BALANCED, COMBINED, LOGISTIC
 from poise.experiments.efficiency.methods import AUTO
 from poise.experiments.efficiency.records import Row
 from poise.experiments.efficiency.trials import BUDGETS, area
-from poise.experiments.metrics import estimate
+from poise.experiments.summary import estimate
 
 #: Share of sets where the interval of the difference must reach 0, and how far the mean may fall
 #: short of the best rival's, how far it must be above `norm`, and below random labels with

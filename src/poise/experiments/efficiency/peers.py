@@ -19,7 +19,7 @@ from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS, set_names
 from poise.experiments.efficiency.tables import Table, marked
 from poise.experiments.efficiency.trials import BUDGETS, Trial, area, make_trial
-from poise.experiments.metrics import Estimate, estimate
+from poise.experiments.summary import Estimate, estimate
 
 KEYS = ("set", "trial", "method")
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from poise.experiments.drawing.figure_files import chart_file
+from poise.experiments.drawing.plots import Axis, Series, line_chart, percent, style_at
 from poise.experiments.efficiency.accuracy import LOGISTIC, accuracy_lines
 from poise.experiments.efficiency.bench import DEFAULT, PARTS
 from poise.experiments.efficiency.bench import tables as tables_of
@@ -21,8 +23,6 @@ from poise.experiments.efficiency.rivals import comparisons
 from poise.experiments.efficiency.sets import Role, set_names
 from poise.experiments.efficiency.tables import as_markdown, markdown, marked
 from poise.experiments.efficiency.trials import BUDGETS
-from poise.experiments.figure_files import chart_file
-from poise.experiments.plots import Axis, Series, line_chart, percent, style_at
 from poise.experiments.summary import mean_band
 
 #: Methods that every picture shows, besides the best rival.

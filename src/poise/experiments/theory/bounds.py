@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from poise.arrays import Floats
-from poise.experiments.plots import Axis, Series, Style
+from poise.experiments.drawing.plots import Axis, Series, Style
 from poise.experiments.theory.chapter import Chapter, chart, powers
 from poise.theory import (
     explore_labels,

@@ -7,7 +7,7 @@ import numpy as np
 from poise import Dataset, knn_graph, load_dataset
 from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.arrays import Floats
-from poise.experiments.plots import Axis, Series, Style, percent
+from poise.experiments.drawing.plots import Axis, Series, Style, percent
 from poise.experiments.theory.chapter import Chapter, chart, powers
 from poise.models.decay import decay_bound
 from poise.models.harmonic import Problem, solve_problems

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from poise.experiments.figure_files import Figure, chart_file
-from poise.experiments.plots import Axis, Series, Style, legend, line_chart, style_at
+from poise.experiments.drawing.figure_files import Figure, chart_file
+from poise.experiments.drawing.plots import Axis, Series, Style, legend, line_chart, style_at
 
 #: The grey of a density in the background.
 GROUND = Style(7, "", "circle")

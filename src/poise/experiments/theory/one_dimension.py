@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from poise.arrays import Floats
-from poise.experiments.plots import Axis, Series, Style
+from poise.experiments.drawing.plots import Axis, Series, Style
 from poise.experiments.theory.chapter import GROUND, Chapter, chart, point, powers
 from poise.theory import (
     Interval,

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from poise.arrays import Floats
-from poise.experiments.figure_files import panel_figure
-from poise.experiments.planes import EDGE, SIDE, Panel, values_panel
-from poise.experiments.plots import Series
+from poise.experiments.drawing.figure_files import panel_figure
+from poise.experiments.drawing.planes import EDGE, SIDE, Panel, values_panel
+from poise.experiments.drawing.plots import Series
 from poise.experiments.theory.chapter import Chapter, chart, powers
 from poise.theory import (
     Plane,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from poise.experiments.page import facts, page
+from poise.experiments.drawing.page import facts, page
 from poise.experiments.theory import CHAPTERS
 from poise.experiments.theory.chapter import Chapter
 from poise.files import write_together

@@ -152,6 +152,12 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
+def paper_model(experiment: Experiment) -> str:
+    """The evaluation model in which the paper reports: Laplace learning on isolet, else PWLL."""
+    wanted = "laplace" if experiment.name == "isolet" else "pwll"
+    return wanted if wanted in experiment.evaluate else experiment.evaluate[0]
+
+
 def chosen(names: tuple[str, ...], *, trials: int, quick: bool, subsets: bool) -> list[Experiment]:
     """The named experiments; none or "all" means every one.
 

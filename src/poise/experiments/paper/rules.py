@@ -11,18 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.experiments.metrics import (
-    Estimate,
-    area,
-    by_seed,
-    estimate,
-    final,
-    most_asked,
-    paired,
-    paper_model,
-)
-from poise.experiments.paper import PAPER, SUBSETS
+from poise.experiments.metrics import area, by_seed, final, most_asked
+from poise.experiments.paper.experiments import PAPER, SUBSETS, paper_model
 from poise.experiments.records import Records
+from poise.experiments.summary import Estimate, estimate, paired
 
 #: Differences of mean area, in shares, that count as none.
 LIKE, LITTLE = 0.02, 0.01

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.experiments.figure_files import (
+from poise.experiments.drawing.figure_files import (
     LINE,
     MARGIN,
     Figure,
@@ -15,10 +15,10 @@ from poise.experiments.figure_files import (
     picture_file,
     text,
 )
-from poise.experiments.heatmaps import HeatMap
+from poise.experiments.drawing.planes import LEVELS, Panel, colours
+from poise.experiments.drawing.plots import Axis, Series, Style, line_chart, percent
 from poise.experiments.metrics import given
-from poise.experiments.planes import LEVELS, Panel, colours
-from poise.experiments.plots import Axis, Series, Style, line_chart, percent
+from poise.experiments.paper.heatmaps import HeatMap
 from poise.experiments.records import Records
 from poise.experiments.summary import mean_band
 

@@ -1,8 +1,8 @@
-"""How long experiments will take, said before they start.
+"""Estimates how long experiments will take.
 
-From a table of what every method of every experiment of the paper took, ``costs.json``, and a
-probe of how fast this machine is now. ``python -m poise.experiments.estimate REPORT`` renews the
-table from the records of a report.
+The estimate combines a table of measured times, ``costs.json``, with a probe of this machine's
+current speed. The table has one entry per method of each of the paper's experiments.
+``python -m poise.experiments.paper.estimate REPORT`` updates it from the records of a report.
 """
 
 import json
@@ -28,7 +28,7 @@ def known_costs() -> dict[str, Any]:
 
     Both numbers are per trial, in a process of one thread with another such process beside it.
     """
-    table = files("poise.experiments").joinpath("costs.json").read_text(encoding="utf-8")
+    table = files("poise.experiments.paper").joinpath("costs.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(table)
     return found
 
@@ -101,12 +101,12 @@ def costs_of(records: Sequence[Records]) -> dict[str, dict[str, list[float]]]:
 
 def main(report: Path) -> None:
     """Renew the table from a report's records."""
-    from poise.experiments.reproduce import kept_records
+    from poise.experiments.paper.reproduce import kept_records
 
     table = known_costs()
     table["probe"] = round(probe(), 3)
     table["costs"] |= costs_of(kept_records(report))
-    target = Path(str(files("poise.experiments").joinpath("costs.json")))
+    target = Path(str(files("poise.experiments.paper").joinpath("costs.json")))
     target.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 
 Written directly rather than by a plotting library: the text stays text, the colours are CSS
 variables, so one figure serves light and dark pages, and nothing needs to be installed. The page
-around it (:mod:`poise.experiments.page`) defines the variables and the classes used here.
+around it (:mod:`poise.experiments.drawing.page`) defines the variables and the classes used here.
 """
 
 from collections.abc import Callable, Sequence

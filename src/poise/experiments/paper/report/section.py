@@ -3,15 +3,15 @@
 from html import escape
 from typing import Any
 
+from poise.experiments.drawing.figure_files import Figure
+from poise.experiments.drawing.page import facts
 from poise.experiments.experiment import Experiment
-from poise.experiments.figure_files import Figure
-from poise.experiments.metrics import paper_model
-from poise.experiments.page import facts
+from poise.experiments.paper.experiments import paper_model
+from poise.experiments.paper.report.sets import Part, method_sets, model_set
+from poise.experiments.paper.report.styles import MODELS
+from poise.experiments.paper.report.tables import numbers_table
+from poise.experiments.paper.report.words import counted, model_name, seconds, sentence, words_of
 from poise.experiments.records import Records
-from poise.experiments.report.sets import Part, method_sets, model_set
-from poise.experiments.report.styles import MODELS
-from poise.experiments.report.tables import numbers_table
-from poise.experiments.report.words import counted, model_name, seconds, sentence, words_of
 
 
 def section(records: Records) -> Part:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from poise.experiments.drawing.plots import Style
 from poise.experiments.experiment import Method
-from poise.experiments.plots import Style
 
 SOLID, LONG, DASHED, DOTTED, DASH_DOT = "", "11 4", "6 3", "2 3", "9 3 2 3"
 

@@ -1,7 +1,7 @@
 """The paper's claims, each judged by the records: holds, does not hold, cannot be tested here.
 
-Every claim comes with the rule that decides it (:mod:`poise.experiments.rules`) and the numbers
-behind it.
+Every claim comes with the rule that decides it (:mod:`poise.experiments.paper.rules`) and the
+numbers behind it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from enum import Enum
 
 import numpy as np
 
-from poise.experiments import rules
-from poise.experiments.paper import EXPERIMENTS, SUBSET
+from poise.experiments.paper import rules
+from poise.experiments.paper.experiments import EXPERIMENTS, SUBSET
+from poise.experiments.paper.rules import TRIALS, Rule, Untestable
 from poise.experiments.records import Records
-from poise.experiments.rules import TRIALS, Rule, Untestable
 
 #: Seconds a query that the paper reports for V-Opt on 500 candidates; a factor either way is like.
 SLOW, FACTOR = 360.0, 2.0

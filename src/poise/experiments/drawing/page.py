@@ -10,7 +10,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 def sheet(name: str) -> str:
     """A style sheet of this package."""
-    return files("poise.experiments").joinpath(name).read_text(encoding="utf-8")
+    return files("poise.experiments.drawing").joinpath(name).read_text(encoding="utf-8")
 
 
 def page(title: str, *parts: str, sheets: Sequence[str] = ()) -> str:

@@ -5,10 +5,10 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.experiments.demo import METHODS, Demo, accuracy_rows, checkpoints
-from poise.experiments.images import ink_uri
-from poise.experiments.page import compared, facts, figure, page, table
-from poise.experiments.plots import Axis, Series, legend, line_chart, percent
+from poise.experiments.demo.run import METHODS, Demo, accuracy_rows, checkpoints
+from poise.experiments.drawing.images import ink_uri
+from poise.experiments.drawing.page import compared, facts, figure, page, table
+from poise.experiments.drawing.plots import Axis, Series, legend, line_chart, percent
 from poise.experiments.summary import mean_band, steps_to_reach
 from poise.experiments.versions import versions
 

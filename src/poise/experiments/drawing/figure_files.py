@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 
-from poise.experiments.page import sheet
-from poise.experiments.planes import Panel
-from poise.experiments.plots import HEIGHT, WIDTH, Style, key
+from poise.experiments.drawing.page import sheet
+from poise.experiments.drawing.planes import Panel
+from poise.experiments.drawing.plots import HEIGHT, WIDTH, Style, key
 
 MARGIN, LINE = 20, 22
 #: Characters in a line of a note below a chart.

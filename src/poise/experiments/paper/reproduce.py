@@ -11,9 +11,10 @@ import numpy as np
 from poise import Learner, knn_graph
 from poise.errors import DataError, MissingExtraError, RunError
 from poise.experiments.experiment import Experiment
-from poise.experiments.paper import EXPERIMENTS, SUBSET
+from poise.experiments.paper.estimate import trial_seconds
+from poise.experiments.paper.experiments import EXPERIMENTS, SUBSET
+from poise.experiments.paper.report import write_report
 from poise.experiments.records import Records, Store
-from poise.experiments.report import write_report
 from poise.experiments.runner import MethodProgress, run
 from poise.progress import Begin, no_steps
 
@@ -67,7 +68,14 @@ def reproduce(
     for experiment in experiments:
         folder = records_folder(output, experiment)
         try:
-            run(experiment, folder, jobs=jobs, progress=progress, begin=begin)
+            run(
+                experiment,
+                folder,
+                jobs=jobs,
+                seconds=trial_seconds(experiment),
+                progress=progress,
+                begin=begin,
+            )
         except (DataError, MissingExtraError, RunError) as error:
             problems.append(f"{experiment.name}: {error}")
     found = list(kept(output, experiments).values())

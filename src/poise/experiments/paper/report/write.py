@@ -6,15 +6,15 @@ from html import escape
 from pathlib import Path
 
 from poise.errors import InputError
-from poise.experiments.claims import Claim, Verdict, judge
+from poise.experiments.drawing.page import page
 from poise.experiments.metrics import summary_csv, summary_rows
-from poise.experiments.page import page
+from poise.experiments.paper.claims import Claim, Verdict, judge
+from poise.experiments.paper.report.section import section
+from poise.experiments.paper.report.sets import policies
+from poise.experiments.paper.report.tables import claims_table, grouping_table, uncertainty_table
+from poise.experiments.paper.report.words import counted, words_of
+from poise.experiments.paper.rules import TRIALS
 from poise.experiments.records import Records
-from poise.experiments.report.section import section
-from poise.experiments.report.sets import policies
-from poise.experiments.report.tables import claims_table, grouping_table, uncertainty_table
-from poise.experiments.report.words import counted, words_of
-from poise.experiments.rules import TRIALS
 from poise.files import write_together
 
 PAPER = (

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
-from poise.experiments.claims import Claim, Verdict
+from poise.experiments.drawing.page import table
+from poise.experiments.drawing.plots import key
 from poise.experiments.metrics import SummaryRow, summary_rows
-from poise.experiments.page import table
-from poise.experiments.plots import key
+from poise.experiments.paper.claims import Claim, Verdict
+from poise.experiments.paper.report.styles import styles_of
+from poise.experiments.paper.report.words import model_name, seconds, words_of
 from poise.experiments.records import Records
-from poise.experiments.report.styles import styles_of
-from poise.experiments.report.words import model_name, seconds, words_of
 
 _SIGNS = {Verdict.HOLDS: "✓", Verdict.FAILS: "✕", Verdict.UNTESTED: "–"}
 _CLASSES = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNTESTED: "untested"}

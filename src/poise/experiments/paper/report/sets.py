@@ -7,22 +7,27 @@ from html import escape
 from typing import Any
 
 from poise import knn_graph
+from poise.experiments.drawing.figure_files import Figure, panel_figure
+from poise.experiments.drawing.planes import classes_panel, values_panel
+from poise.experiments.drawing.plots import legend
 from poise.experiments.experiment import CHOOSING
-from poise.experiments.figure_files import Figure, panel_figure
-from poise.experiments.heatmaps import STAGES, heat_maps
-from poise.experiments.metrics import paper_model
-from poise.experiments.paper import OTHERS, PAPER, POLICIES, SUBSETS
-from poise.experiments.planes import classes_panel, values_panel
-from poise.experiments.plots import legend
-from poise.experiments.records import Records
-from poise.experiments.report.figures import (
+from poise.experiments.paper.experiments import (
+    OTHERS,
+    PAPER,
+    POLICIES,
+    SUBSETS,
+    paper_model,
+)
+from poise.experiments.paper.heatmaps import STAGES, heat_maps
+from poise.experiments.paper.report.figures import (
     Line,
     chart_figure,
     heat_map_figure,
     method_lines,
 )
-from poise.experiments.report.styles import MODELS, styles_of
-from poise.experiments.report.words import counted, model_name, sentence, words_of
+from poise.experiments.paper.report.styles import MODELS, styles_of
+from poise.experiments.paper.report.words import counted, model_name, sentence, words_of
+from poise.experiments.records import Records
 
 #: Repeated among the methods that the paper leaves out.
 REFERENCES = ("norm", "random")
