@@ -197,7 +197,7 @@ class TestRun:
         units = list(accuracy.missing_units(questions.question_lines(measured), lines))
         random = {unit.predictors for unit in units if unit.method == "random"}
         assert random == {(PWLL, BALANCED, LOGISTIC)}
-        row, _ = accuracy.measure_unit(next(unit for unit in units if unit.method == "norm"))
+        row, _ = accuracy.measure_unit(next(unit for unit in units if unit.asked.method == "norm"))
         kept = next(
             r
             for r in accuracy.accuracy_lines(measured)

@@ -33,8 +33,11 @@ from poise.theory.interval import Density, checked_density, solve_interval
 from poise.theory.one_dimension import log_cosh
 from poise.theory.statement import Statement, finite, require
 
-#: Points at which a density is looked at.
+#: Number of points at which a density is evaluated.
 SAMPLES = 4_001
+
+#: Length and density of an interval between two labelled points.
+Piece = tuple[float, Density]
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,7 @@ def opposite_lower_bound(length: float, density: Density, tau: float) -> float:
 
 
 def symmetric_density(
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
-    tau: float,
-    delta: float,
-    *,
-    cells: int = 2_000,
+    similar: Piece, opposite: Piece, tau: float, delta: float, *, cells: int = 2_000
 ) -> Statement:
     """The question falls between points of one class if the bounds are in that order (corrected).
 
@@ -119,12 +117,7 @@ def symmetric_density(
 
 
 def simplified(
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
-    tau: float,
-    delta: float,
-    *,
-    cells: int = 2_000,
+    similar: Piece, opposite: Piece, tau: float, delta: float, *, cells: int = 2_000
 ) -> Statement:
     r"""The same with constants of the densities alone (the simplified proposition, corrected).
 
@@ -159,8 +152,8 @@ def _conclude(
     condition: str,
     left: float,
     right: float,
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
+    similar: Piece,
+    opposite: Piece,
     tau: float,
     cells: int,
 ) -> Statement:
@@ -192,8 +185,8 @@ def paper_condition(
 
 
 def paper_proposition(
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
+    similar: Piece,
+    opposite: Piece,
     tau: float,
     delta: float,
     epsilon: float,

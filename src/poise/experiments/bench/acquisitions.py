@@ -15,7 +15,7 @@ import numpy as np
 from poise.active.acquisition.registry import acquisitions
 from poise.active.learner import Learner
 from poise.errors import PoiseError
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import load, one_per_class
 from poise.experiments.bench.memory import megabytes
 from poise.graph import Graph, knn_graph
 from poise.progress import Progress
@@ -67,9 +67,9 @@ def measure(name: str, folder: Path) -> Cost:
     """In a process of its own: the cost of one acquisition function."""
     graph = Graph.load(folder / "graph.npz")
     codes = np.load(folder / "codes.npy")
-    rng = np.random.default_rng(0)
-    labels = {int(rng.choice(np.flatnonzero(codes == c))): int(c) for c in range(3)}
-    # What is compiled or laid out at the first solve ever belongs to the graph.
+    nodes = one_per_class(codes, np.random.default_rng(0))
+    labels = {int(node): int(codes[node]) for node in nodes}
+    # Compilation and set-up at the very first solve belong to the graph.
     Learner(graph, labels, acquisition="norm", anticipate=False).ask()
     learner = Learner(graph, labels, acquisition=name, anticipate=False)
     before = time.perf_counter()

@@ -8,7 +8,7 @@ from poise.active.learner import Learner
 from poise.active.simulate import simulate_many
 from poise.arrays import Ints
 from poise.data.datasets import load_dataset
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import imbalanced_mnist, load
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
 from poise.progress import Progress
@@ -19,7 +19,7 @@ QUERIES = 100
 
 def coverage(progress: Progress) -> Iterator[Row]:
     """`coverage` and `norm` at tau = 1e-3: the same questions? the same accuracy?"""
-    sets = {"mnist_imb_vae": _mnist_imb, "isolet": _isolet, "blobs": blobs}
+    sets = {"mnist_imb_vae": imbalanced_mnist, "isolet": _isolet, "blobs": blobs}
     for done, (name, make) in enumerate(sets.items()):
         graph, codes = make()
         progress(3 * done, 9)
@@ -56,11 +56,6 @@ def _same(graph: Graph, codes: Ints, queries: int = 50) -> float:
         agreed += node == int(other.ask()[0])
         norm.tell(node, int(codes[node]))
     return agreed / queries
-
-
-def _mnist_imb() -> tuple[Graph, Ints]:
-    X, digits = load("mnist_imb_vae")
-    return knn_graph(X, k=20), digits % 3
 
 
 def _isolet() -> tuple[Graph, Ints]:

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from poise import Dataset, knn_graph
 from poise.active.schedules import Schedule
 from poise.arrays import Ints
+from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
 from poise.experiments.experiment import Experiment, Method
@@ -49,8 +50,7 @@ def paper(progress: Progress) -> Iterator[Row]:
     methods = [m for m in experiment.methods if m.group in (PAPER, POLICIES)]
     data = experiment.load()
     graph = knn_graph(data.X, k=experiment.k)
-    rng = np.random.default_rng(0)
-    initial = np.array([rng.choice(np.flatnonzero(data.classes == c)) for c in range(3)])
+    initial = one_per_class(data.classes, np.random.default_rng(0))
     ours_in_all = theirs_in_all = 0.0
     threads = numba.get_num_threads()
     try:

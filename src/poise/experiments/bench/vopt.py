@@ -10,7 +10,7 @@ from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
 from poise.active.learner import Learner
 from poise.arrays import Floats, Ints
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import imbalanced_mnist, load, one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
@@ -29,15 +29,12 @@ SKETCHES = 3
 
 def speed(progress: Progress) -> Iterator[Row]:
     """Seconds per query on mnist_imb_vae, set-up included, and peak memory."""
-    X, digits = load("mnist_imb_vae")
-    graph = knn_graph(X, k=20)
-    codes = digits % 3
+    graph, codes = imbalanced_mnist()
     rng = np.random.default_rng(0)
-    initial = np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(3)])
-    labels = {int(i): int(codes[i]) for i in initial}
-    Learner(
-        graph, labels, acquisition="norm"
-    ).ask()  # what is compiled at the first solve ever is not part of it
+    initial = one_per_class(codes, rng)
+    labels = {int(node): int(codes[node]) for node in initial}
+    # Compilation at the very first solve is not part of a query.
+    Learner(graph, labels, acquisition="norm").ask()
     total = 2 * QUERIES + PEER_QUERIES
     theirs = [_authors_query(graph, initial, rng)]
     progress(1, total)

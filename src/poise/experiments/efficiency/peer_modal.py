@@ -22,15 +22,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from poise.arrays import Floats, Ints
-from poise.experiments.efficiency.peer_curves import (
-    Need,
-    checkpoints,
-    features,
-    need_of,
-    quiet,
-    random_order,
-    share_right,
-)
+from poise.experiments.efficiency import peer_curves
 from poise.experiments.efficiency.trials import Trial
 from poise.extras import needed
 
@@ -42,16 +34,16 @@ class ModalMargin:
     name: str = "modal-margin"
     note: str = "random labels until two classes are known"
 
-    def need(self, trial: Trial, codes: Ints) -> Need:
-        return need_of(trial, codes)
+    def need(self, trial: Trial, codes: Ints) -> peer_curves.Need:
+        return peer_curves.need_of(trial, codes)
 
     def run(self, trial: Trial, codes: Ints, budget: int) -> list[float]:
-        with quiet():
+        with peer_curves.quiet():
             return self._run(trial, codes, budget)
 
     def _run(self, trial: Trial, codes: Ints, budget: int) -> list[float]:
-        X, at = features(trial), checkpoints(trial, budget)
-        order = random_order(trial)
+        X, at = peer_curves.features(trial), peer_curves.checkpoints(trial, budget)
+        order = peer_curves.random_order(trial)
         unlabelled = np.ones(len(codes), dtype=bool)
         asked: list[int] = []
         accuracy = []
@@ -67,7 +59,7 @@ class ModalMargin:
             if labels in at:
                 learner = make_learner(X, codes, asked)
                 guesses = learner.predict(X) if learner else np.full(len(codes), codes[asked[0]])
-                accuracy.append(share_right(guesses, codes, np.array(asked)))
+                accuracy.append(peer_curves.share_right(guesses, codes, np.array(asked)))
         return accuracy
 
 

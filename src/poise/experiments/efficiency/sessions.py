@@ -36,6 +36,13 @@ class Asked:
         return trial, trial.classes[self.grouping]
 
 
+def all_sessions(questions: Lines) -> Iterator[Asked]:
+    """Every session on record, trial by trial, so that a process builds each graph once."""
+    pools = {p.name(g): (p.dataset, g) for p in POOLS.values() for g in p.groupings}
+    for row in sorted(questions, key=lambda row: (row["trial"], pools[row["set"]][0])):
+        yield Asked(*pools[row["set"]], row["trial"], row["method"], tuple(row["queries"]))
+
+
 def asked_sessions(
     questions: Lines,
     pools: Collection[str],

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poise.active.learner import Learner
+from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.scale.child import Figures, answer_steps
 from poise.graph import Graph, knn_graph
@@ -94,11 +95,10 @@ class Ours:
     def question(self, acquisition: str) -> Figures:
         """One question: choose, answer, predict in the model that chooses."""
         if acquisition not in self.learners:
-            classes = np.unique(self.y)
-            rng = np.random.default_rng(0)
-            first = {int(rng.choice(np.flatnonzero(self.y == c))): int(c) for c in classes}
+            first = one_per_class(self.y, np.random.default_rng(0))
+            labels = {int(node): int(self.y[node]) for node in first}
             self.learners[acquisition] = Learner(
-                self._graph, first, acquisition=acquisition, predict_tau=None
+                self._graph, labels, acquisition=acquisition, predict_tau=None
             )
         learner = self.learners[acquisition]
         moments = [time.perf_counter()]

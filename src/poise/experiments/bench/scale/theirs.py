@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poise.active.schedules import Constant
+from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.peer import Peer, graphlearning
 from poise.experiments.bench.scale.child import Figures, answer_steps
@@ -42,11 +43,10 @@ class Theirs:
         """One question: choose, answer, refit, predict."""
         began = time.perf_counter()
         if self.peer is None:
-            rng = np.random.default_rng(0)
-            first = [rng.choice(np.flatnonzero(self.y == c)) for c in np.unique(self.y)]
+            first = one_per_class(self.y, np.random.default_rng(0))
             graph = Graph.load(self.path)
             began = time.perf_counter()
-            self.peer = Peer(graph, np.array(first), self.y, Constant(TAU))
+            self.peer = Peer(graph, first, self.y, Constant(TAU))
         node = self.peer.query()
         return {"node": node, "seconds": time.perf_counter() - began}
 
