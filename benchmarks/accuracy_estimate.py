@@ -1,9 +1,11 @@
-"""Coverage and width of the estimated accuracy, for docs/decisions/accuracy-estimate.md.
+"""Coverage and width of the estimated accuracy's interval, for docs/decisions/accuracy-estimate.md.
 
-``POISE_DATA=folder python benchmarks/accuracy_estimate.py [SETS]``: sessions of 100 questions by
-the default acquisition on the tuning sets, with an audit of 20, 40 or 60 items after the last
-question or halfway. The answers of the audit are labels, and their predictions are held out. Then
-the same with wrong confidences, for which the model stays that of the 100 questions.
+    POISE_DATA=folder python benchmarks/accuracy_estimate.py [SET ...]
+
+Sessions of 100 questions by the default acquisition on the tuning sets, with an audit of 20, 40 or
+60 items after the last question or halfway. The answers of the audit become labels; their
+predictions are held out. The same is measured with wrong confidences; there the model stays that of
+the 100 questions.
 """
 
 import sys

@@ -1,9 +1,10 @@
 """Ways to calibrate probabilities, for docs/decisions/calibration.md.
 
-``POISE_DATA=folder python benchmarks/calibration.py [SETS]``: sessions of 100 labels on the tuning
-sets, chosen by `auto` or at random; the expected calibration error at 20, 50 and 100
-labels of each candidate, and how often guesses shown at 90% or more are right. ``NAME%K`` groups
-the classes of a set modulo K.
+    POISE_DATA=folder python benchmarks/calibration.py [SET ...]
+
+Sessions of 100 labels on the tuning sets, chosen by `auto` or at random. For each candidate: the
+expected calibration error at 20, 50 and 100 labels, and the share of right guesses among those
+shown at 90% or more. ``NAME%K`` groups the classes of a set modulo K.
 """
 
 import sys

@@ -1,9 +1,10 @@
-"""Embeddings of images side by side: seconds, numbers per item, and 1-NN accuracy.
+"""Embeddings of small grey images: seconds, numbers per item and 1-NN accuracy.
 
     POISE_DATA=folder python benchmarks/encoders.py mnist fashionmnist --items 10000
 
-1-NN accuracy is the share of items whose nearest other item has the same class: what a graph of
-neighbours can make use of. `scattering` is measured where kymatio is installed.
+1-NN accuracy is the share of items whose nearest other item has the same class: what a neighbour
+graph can use. `scattering` is measured if kymatio is installed. The tables are in
+docs/decisions/encoders.md.
 """
 
 import argparse

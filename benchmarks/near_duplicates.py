@@ -1,8 +1,9 @@
-"""How near two items must be to be near-duplicates: which share of such pairs is of one class.
+"""Share of near-duplicate pairs that have the same class, by distance.
 
     POISE_DATA=folder python benchmarks/near_duplicates.py
 
-Distances are relative to the median distance of an item to its nearest neighbour.
+Distances are relative to the median distance between an item and its nearest neighbour. The tables
+are in docs/decisions/near-duplicates.md.
 """
 
 import os

@@ -1,6 +1,4 @@
-"""Two ranks against one process on mnist_imb_vae: the same questions, and how far scores differ.
-
-::
+"""Two ranks and one process on mnist_imb_vae: whether questions agree, how far scores differ.
 
     POISE_DATA=folder python benchmarks/petsc_parity.py local FOLDER      # writes the graph there
     mpiexec -n 2 python benchmarks/petsc_parity.py ranks FOLDER [ACQUISITION ...]

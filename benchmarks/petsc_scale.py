@@ -1,14 +1,12 @@
-"""Solves on PETSc: graphs of millions of nodes at one and two ranks.
-
-::
+"""Solves with PETSc on graphs of millions of nodes, at one and two ranks.
 
     python benchmarks/petsc_scale.py make 4000000 FOLDER        # a graph of clusters, in shards
     mpiexec -n 2 python benchmarks/petsc_scale.py run FOLDER [STEPS]   # one question, in parts
     mpiexec -n 1 python benchmarks/petsc_scale.py products FOLDER   # ways to multiply 8 columns
-    mpiexec -n 2 python benchmarks/petsc_scale.py multigrid FOLDER  # PETSc's GAMG against Jacobi
+    mpiexec -n 2 python benchmarks/petsc_scale.py multigrid FOLDER  # PETSc's GAMG and Jacobi
 
-Each prints a line of JSON; seconds are those of the clock and of the busiest rank's processor. Set
-OMP_NUM_THREADS=1: a rank is one thread.
+Each prints a line of JSON. Seconds are wall time, and processor time of the busiest rank. Set
+OMP_NUM_THREADS=1: a rank is one thread. For docs/decisions/distributed-solves.md and docs/scale.md.
 """
 
 import json

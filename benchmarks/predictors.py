@@ -1,9 +1,9 @@
-"""What the same labels say through PWLL, a model of the features, and both together.
+"""Accuracy of PWLL, of a model of the features, and of both together, with the same labels.
 
-    POISE_DATA=... python benchmarks/predictors.py [SETS] [--trials 3] [--points 4000]
+    POISE_DATA=folder python benchmarks/predictors.py [SET ...] [--trials 3] [--points 4000]
 
-Accuracy on the rest, mean over 20, 50 and 100 labels, with the labels that `auto` asks for and with
-random ones, on tuning sets of `poise bench accuracy`. The tables: docs/decisions/predictor.md.
+Mean accuracy on the rest over 20, 50 and 100 labels, asked by `auto` or random, on tuning sets of
+`poise bench accuracy`. The tables are in docs/decisions/predictor.md.
 """
 
 import argparse
