@@ -8,7 +8,7 @@ predictions are held out. The same is measured with wrong confidences; there the
 the 100 questions.
 """
 
-import sys
+import argparse
 from collections import defaultdict
 
 import numpy as np
@@ -25,6 +25,7 @@ from poise.experiments.efficiency.estimation import (
 from poise.experiments.efficiency.fits import pwll_fit
 from poise.experiments.efficiency.sets import POOLS, Pool
 
+TUNING = [name for name, pool in POOLS.items() if pool.role == "tuning"]
 TRIALS, QUESTIONS = 6, 100
 #: Points of a trial at most, so that hundreds of sessions with their refits take minutes.
 POINTS = 6_000
@@ -76,8 +77,12 @@ def line(name: str, rows: list[Estimation]) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", metavar="SET", default=TUNING)
     rows: dict[str, list[Estimation]] = defaultdict(list)
-    for name in sys.argv[1:] or [n for n, pool in POOLS.items() if pool.role == "tuning"]:
+    for name in parser.parse_args().sets:
         for number in range(TRIALS):
             graph, codes = trial(POOLS[name], number)
             asked = ask(graph, codes, np.array([], dtype=np.int64), QUESTIONS, number)

@@ -7,6 +7,7 @@ expected calibration error at 20, 50 and 100 labels, and the share of right gues
 shown at 90% or more. ``NAME%K`` groups the classes of a set modulo K.
 """
 
+import argparse
 import sys
 from collections import defaultdict
 
@@ -144,8 +145,12 @@ def report(rows: dict[tuple[str, str, int, str], list[CalibrationRow]]) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", metavar="SET", default=SETS.split())
     rows: dict[tuple[str, str, int, str], list[CalibrationRow]] = defaultdict(list)
-    for name in sys.argv[1:] or SETS.split():
+    for name in parser.parse_args().sets:
         for number in range(TRIALS):
             graph, codes = trial(name, number)
             orders = {

@@ -292,7 +292,9 @@ def growth(name: str, graph: poise.Graph) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument(
         "--sizes", nargs="*", type=int, default=[10_000, 100_000, 300_000, 1_000_000]

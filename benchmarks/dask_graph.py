@@ -190,7 +190,9 @@ def table(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parts = {f.__name__: f for f in (points, truth, one, dask, cells, table)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--folder", type=Path, default=Path("out/dask"))

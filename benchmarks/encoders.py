@@ -58,7 +58,9 @@ WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))

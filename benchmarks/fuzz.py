@@ -18,7 +18,9 @@ from pathlib import Path
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--examples", type=int, default=50, help="requests of each kind")
     parser.add_argument("--schemathesis", default="schemathesis", help="the program")
     given = parser.parse_args()

@@ -97,7 +97,9 @@ def trials(name: str, count: int, points: int) -> Iterator[tuple[np.ndarray, ...
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--points", type=int, default=5_000)

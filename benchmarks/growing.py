@@ -118,7 +118,9 @@ def measure_time(name: str, points: int, new: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["accuracy", "time"])
     parser.add_argument("sets", nargs="*", help="names of .npz files in POISE_DATA")
     parser.add_argument("--points", type=int, default=0)

@@ -242,7 +242,9 @@ def long() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["photos", "edges", "opened"])
     parser.add_argument("places", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--files", type=int, default=10_000)

@@ -416,7 +416,9 @@ def row(title: str, about: str, files: list[bytes], drag: Drag) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--packages", type=Path, help="folder with what `npm pack` wrote")
     parser.add_argument("--points", type=int, default=100_000)
     parser.add_argument("--only", nargs="+", choices=CANDIDATES, default=list(CANDIDATES))

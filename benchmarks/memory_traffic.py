@@ -145,7 +145,9 @@ def medians(runners: Sequence[Callable[[], Any]]) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--sizes", nargs="*", type=int, default=[300_000, 1_000_000])
     parser.add_argument("--folder", type=Path, required=True, help="where graphs are kept")

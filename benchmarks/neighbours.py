@@ -275,7 +275,9 @@ def measure_growth() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", nargs="+", choices=DATASETS, default=DATASETS)
     parser.add_argument("--only", nargs="+", choices=CANDIDATES)
     parser.add_argument("--threads", type=int, default=os.cpu_count())

@@ -240,7 +240,9 @@ def speed(items: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "what", choices=["accuracy", "representations", "resizing", "grey", "speed"]
     )

@@ -80,7 +80,9 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--points", type=int, default=4_000)

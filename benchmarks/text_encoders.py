@@ -248,7 +248,9 @@ def speed() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("speed", "neighbours", "chunks", "labels"))
     parser.add_argument("rest", nargs="*")
     args = parser.parse_args()

@@ -86,7 +86,9 @@ def trial(name: str, number: int) -> Trial:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("methods", nargs="*", default=DEFAULT)
     parser.add_argument("--trials", type=int, default=3)
     args = parser.parse_args()
