@@ -121,7 +121,7 @@ def test_the_opening_counts_the_verdicts(written: Path) -> None:
     fails = len(re.findall('class="verdict fails"', text))
     assert fails
     assert f"<h1>{holds} of {holds + fails} claims that were tested hold.</h1>" in text
-    assert "12.00 seconds a query here." in text
+    assert "12.00 seconds per query here." in text
 
 
 def test_a_method_has_one_look_throughout(written: Path) -> None:

@@ -67,7 +67,7 @@ def test_records_of_other_parameters_are_refused_at_once(small, tmp_path):
     ("words", "message"),
     [
         (["blob"], "no figure is called 'blob': did you mean blobs?"),
-        (["all", "blobs"], "leave away blobs"),
+        (["all", "blobs"], "leave out blobs"),
         (["blobs", "-o", "FILE"], "is not a folder"),
     ],
 )
@@ -90,7 +90,7 @@ def test_the_forms_on_500_candidates_are_timed_once(small, tmp_path, monkeypatch
     assert set(timings) == {"vopt-subset", "sigmaopt-subset"}
     (tmp_path / "records" / "timings.json").write_text('{"vopt-subset": 123.0}')
     page, _ = reproduce.reproduce([blobs], tmp_path)
-    assert "123 seconds a query" in page.read_text(encoding="utf-8")
+    assert "123 seconds per query" in page.read_text(encoding="utf-8")
 
 
 def test_nothing_can_be_run(small, tmp_path, monkeypatch):

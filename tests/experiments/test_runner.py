@@ -166,7 +166,7 @@ def test_a_folder_of_other_parameters(small, tmp_path, change, message):
 
 def test_a_folder_of_something_else(small, tmp_path):
     (tmp_path / "experiment.json").write_text("[]")
-    with pytest.raises(DataError, match="is not what poise wrote"):
+    with pytest.raises(DataError, match="was not written by poise"):
         run(small, tmp_path)
     (tmp_path / "experiment.json").unlink()
     (tmp_path / "records.jsonl").write_text("precious")
@@ -260,7 +260,7 @@ def test_a_full_disk(small, tmp_path, monkeypatch):
         return real_open(path, mode, *args, **kwargs)
 
     monkeypatch.setattr(records_module.Path, "open", open_full)
-    with pytest.raises(DataError, match=r"No space left on device.*make room"):
+    with pytest.raises(DataError, match=r"No space left on device.*free some space"):
         run(small, folder)
     monkeypatch.undo()
     assert (folder / "records.jsonl").read_bytes() == before

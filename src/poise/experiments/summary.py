@@ -29,7 +29,7 @@ def mean_band(values: ArrayLike, confidence: float = 0.95) -> Band:
 
     Notes
     -----
-    One trial says nothing about the spread: the interval is then the mean itself.
+    One trial gives no spread: the interval is then the mean itself.
     """
     trials = np.asarray(values, dtype=np.float64)
     if trials.ndim != 2 or len(trials) == 0:
@@ -74,7 +74,7 @@ def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Estimate:
 
 
 def steps_to_reach(values: ArrayLike, mark: float) -> NDArray[np.float64]:
-    """First step at which each trial reached `mark`, ``inf`` for a trial that never did.
+    """First step at which each trial reached `mark`, ``inf`` if it never did.
 
     Parameters
     ----------

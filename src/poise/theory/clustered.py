@@ -1,8 +1,8 @@
-"""Both theorems on random clustered densities in the plane: bounds beside what they bound.
+"""Both theorems on random clustered densities in the plane: bounds and true values.
 
-Three round clusters, two of them labelled at their centres. For the cluster without a label tau is
-the smallest that the first theorem allows, around the labels r and tau are the largest that the
-second allows: where the bounds are tightest.
+There are three round clusters, two of them labelled at their centres. The bounds are evaluated
+where they are tightest: for the cluster without a label, tau is the smallest that the first theorem
+allows; around the labels, r and tau are the largest that the second allows.
 """
 
 import math
@@ -19,15 +19,15 @@ CENTRES = np.array([[0.2, 0.2], [0.8, 0.2], [0.5, 0.8]])
 CLASSES = (0, 1)
 #: Radius of the cluster without a label, and half the thickness of its surroundings.
 RADIUS, SHELL = 0.08, 0.08
-#: Values below this are not told from 0 by the solution in the plane.
+#: The solution in the plane does not distinguish smaller values from 0.
 RESOLVED = 1e-11
-#: Where the density around labels is looked at, and the classes' separation.
+#: Distance from the labels within which the density is evaluated, and the classes' separation.
 NEAR, SEPARATION = 0.2, 0.5
 
 
 @dataclass(frozen=True)
 class Clustered:
-    """What both theorems say of one density, and what is true.
+    """The bounds of both theorems for one density, and the true values.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Clustered:
 
     @property
     def exponents(self) -> float:
-        """True exponent over the bound's, at least: how many times faster A decays than proved."""
+        """Lower bound of the true exponent over the bound's: A decays so many times faster."""
         return math.log(max(self.largest, RESOLVED)) / math.log(self.cluster.bound)
 
 

@@ -1,4 +1,4 @@
-"""What every acquisition function costs at 70,000 points; each in a process of its own."""
+"""The cost of every acquisition function at 70,000 points, each in its own process."""
 
 import json
 import subprocess
@@ -25,13 +25,13 @@ QUERIES = 5
 
 @dataclass(frozen=True)
 class Cost:
-    """What one acquisition function costs.
+    """The cost of one acquisition function.
 
     Attributes
     ----------
-    set_up : seconds before the first question, the graph's own excluded
-    query : seconds per question, median: choosing, answering, nothing predicted
-    peak : peak memory of the whole process in MB, graph and imports included
+    set_up : seconds before the first question, without the set-up of the graph
+    query : median seconds per question: choosing and answering, without predictions
+    peak : peak memory of the whole process in MB, including graph and imports
     """
 
     name: str
@@ -48,7 +48,7 @@ def costs(names: tuple[str, ...], progress: Progress) -> Iterator[Cost]:
     X, y = load("mnist_vae")
     names = names or tuple(acquisitions)
     for name in names:
-        acquisitions.factory(name)  # an unknown name is refused before anything is measured
+        acquisitions.factory(name)  # refuses an unknown name before anything is measured
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.npz"
         knn_graph(X, k=20).save(path)
@@ -64,7 +64,7 @@ def costs(names: tuple[str, ...], progress: Progress) -> Iterator[Cost]:
 
 
 def measure(name: str, folder: Path) -> Cost:
-    """In a process of its own: the cost of one acquisition function."""
+    """The cost of one acquisition function; runs in its own process."""
     graph = Graph.load(folder / "graph.npz")
     codes = np.load(folder / "codes.npy")
     nodes = one_per_class(codes, np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""Batches of 20 against one question at a time, at the same number of labels."""
+"""Batches of 20, compared with one question at a time for the same number of labels."""
 
 from collections.abc import Iterator
 from typing import Any

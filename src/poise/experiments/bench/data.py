@@ -13,11 +13,11 @@ from poise.graph import Graph, knn_graph
 
 
 def load(name: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-    """`X` and `y` of NAME.npz in the folder that the variable POISE_DATA names."""
+    """`X` and `y` of NAME.npz in the folder that the environment variable POISE_DATA names."""
     folder = os.environ.get("POISE_DATA")
     if not folder:
         raise InputError(
-            f"this benchmark reads {name}.npz: set POISE_DATA to the folder that holds it"
+            f"this benchmark reads {name}.npz: set POISE_DATA to the folder that contains it"
         )
     path = Path(folder) / f"{name}.npz"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""The demonstration as one self-contained page."""
+"""The page of the demonstration, one self-contained file."""
 
 from html import escape
 
@@ -16,7 +16,7 @@ GOAL = 0.9
 
 
 def demo_page(demo: Demo) -> str:
-    """The page: what happened, the curves, the images in the order asked, the settings."""
+    """The page: summary, curves, images in the order of the questions, settings."""
     return page(
         "poise demo: labelling handwritten digits",
         "<main>",
@@ -26,7 +26,7 @@ def demo_page(demo: Demo) -> str:
         _questions(demo),
         _numbers_and_next(demo),
         "</main>",
-        "<footer>This page is one file: it loads nothing and can be sent to anyone. "
+        "<footer>This page is one file and loads nothing, so you can send it to anybody. "
         "The images are scikit-learn's copy of the test set of the optical recognition of "
         "handwritten digits data (UCI, CC BY 4.0).</footer>",
     )
@@ -38,14 +38,13 @@ def _opening(demo: Demo) -> str:
     return (
         '<header><p class="eyebrow">poise demo</p>'
         f"<h1>With {row.labels} labels, {percent(auto)} of the other digits are right. "
-        f"Asking at random: {percent(random)}.</h1>"
-        f"<p>There are {len(demo.digits):,} images of handwritten digits and one of them has a "
+        f"With random labels: {percent(random)}.</h1>"
+        f"<p>There are {len(demo.digits):,} images of handwritten digits, and one of them has a "
         "label. poise asks where a whole region is uncertain: where no label is near, or where "
         "labels disagree. It gets the label of one image there and predicts all the others again. "
-        "It is never told that there are ten digits: it finds them by asking. Here the data set "
-        "itself answers, "
-        f"{_times(demo.settings.trials)} from a first label drawn at random, and accuracy is "
-        "counted on the images without a label.</p></header>"
+        "It does not know that there are ten digits: it finds them by asking. Here the data set "
+        f"answers the questions. It is labelled {_times(demo.settings.trials)}, from a random "
+        "first label, and accuracy is measured on the images without a label.</p></header>"
     )
 
 
@@ -84,7 +83,7 @@ def _curves(demo: Demo) -> str:
     names = list(METHODS.values())
     return '<div class="columns two">{}{}</div>'.format(
         figure(
-            "How much is right",
+            "Accuracy",
             legend(names),
             line_chart(
                 _series(demo, {method: demo.accuracy(method) for method in METHODS}),
@@ -98,7 +97,7 @@ def _curves(demo: Demo) -> str:
             + " The sooner a curve rises, the fewer labels it needs.",
         ),
         figure(
-            "How much was found",
+            "Digits found",
             legend(names),
             line_chart(
                 _series(demo, {method: demo.explored(method) for method in METHODS}),
@@ -107,8 +106,8 @@ def _curves(demo: Demo) -> str:
                 x=across,
                 y=Axis("Share of the ten digits seen", 0, 1, percent),
             ),
-            "A digit that nobody has labelled yet is always wrong, so finding all ten comes first: "
-            "poise first goes to regions that no label reaches.",
+            "A digit without any label is always predicted wrong, so the first task is to find all "
+            "ten: poise starts with regions that no label reaches.",
         ),
     )
 
@@ -116,14 +115,15 @@ def _curves(demo: Demo) -> str:
 def _questions(demo: Demo) -> str:
     strips = "".join(
         f'<div class="card"><h3>{escape(name)}</h3>'
-        f'<ol class="strip c{place}" aria-label="{escape(name)}: the images in the order asked">'
+        f'<ol class="strip c{position}" aria-label="{escape(name)}: the images in order of the '
+        'questions">'
         f"{_strip(demo, method)}</ol></div>"
-        for place, (method, name) in enumerate(METHODS.items())
+        for position, (method, name) in enumerate(METHODS.items())
     )
     return (
-        "<section><h2>What was asked, in order</h2>"
-        '<p class="quiet">The first trial. The first image is the one label given at the start; '
-        "a bold frame marks a digit seen for the first time.</p>"
+        "<section><h2>The questions, in order</h2>"
+        '<p class="quiet">The first trial. The first image is the label at the start. '
+        "A bold frame marks a digit that is seen for the first time.</p>"
         f'<div class="columns">{strips}</div></section>'
     )
 
@@ -132,15 +132,15 @@ def _strip(demo: Demo, method: str) -> str:
     trace = demo.traces[method][0]
     seen: set[int] = set()
     items = []
-    for place, index in enumerate(np.concatenate([trace.initial, trace.queries])):
-        digit = int(demo.digits[index])
+    for number, node in enumerate(np.concatenate([trace.initial, trace.queries])):
+        digit = int(demo.digits[node])
         is_new = digit not in seen
         seen.add(digit)
-        said = f"{'given' if place == 0 else f'question {place}'}: {digit}"
-        said += ", seen for the first time" if is_new else ""
+        text = f"{'at the start' if number == 0 else f'question {number}'}: {digit}"
+        text += ", seen for the first time" if is_new else ""
         items.append(
-            f'<li{" class=new" if is_new else ""} title="{said}">'
-            f'<img src="{ink_uri(demo.images[index])}" width="8" height="8" alt="{said}">'
+            f'<li{" class=new" if is_new else ""} title="{text}">'
+            f'<img src="{ink_uri(demo.images[node])}" width="8" height="8" alt="{text}">'
             f'<span aria-hidden="true">{digit}</span></li>'
         )
     return "".join(items)
@@ -169,16 +169,16 @@ def _numbers_and_next(demo: Demo) -> str:
     }
     return (
         '<div class="columns two">'
-        f'<section class="card"><h2>The numbers</h2>{table(head, rows)}'
+        f'<section class="card"><h2>Numbers</h2>{table(head, rows)}'
         '<p class="quiet note">Accuracy on the images without a label: mean over the trials, and '
-        "half the width of its 95% confidence interval in percentage points. Above, the labels "
-        "needed are those of the median trial.</p></section>"
+        "half the width of its 95% confidence interval in percentage points. The numbers of labels "
+        "needed, above, are those of the median trial.</p></section>"
         '<section class="card"><h2>What next</h2>'
         "<p>Label your own images, texts or vectors in the browser:</p>"
         "<pre>poise label FOLDER</pre>"
-        "<p>Or in Python, an array of features, a row for each item:</p>"
+        "<p>Or in Python, with an array of features, one row per item:</p>"
         f"<pre>{escape(SNIPPET)}</pre>"
-        "<p>See what else can choose the questions:</p><pre>poise acquisitions</pre>"
+        "<p>List other ways to choose questions:</p><pre>poise acquisitions</pre>"
         "<p>Run this again with other settings:</p><pre>poise demo --trials 20 --seed 7</pre>"
         "</section></div>"
         f'<section class="card"><h2>How this was made</h2>{facts(described)}</section>'
@@ -206,7 +206,7 @@ def _series(demo: Demo, values: dict[str, NDArray[np.float64]]) -> list[Series]:
 
 
 def _spoken(demo: Demo, what: str) -> str:
-    """The chart in words, for those who cannot see it."""
+    """The chart in words, for screen readers."""
     values = {m: getattr(demo, what)(m).mean(axis=0) for m in METHODS}
     return " ".join(
         f"With {labels} labels: "
@@ -219,7 +219,7 @@ def _spoken(demo: Demo, what: str) -> str:
 
 
 def _labels_to_reach(values: NDArray[np.float64], mark: float) -> float:
-    """Median over trials of the labels needed; a trial that never got there counts as infinite."""
+    """Median over trials of the labels needed; a trial that never reached the mark is infinite."""
     return float(np.median(steps_to_reach(values, mark))) + 1
 
 
@@ -228,4 +228,4 @@ def _written(labels: float, last: int) -> str:
 
 
 def _times(trials: int) -> str:
-    return {1: "once", 2: "twice"}.get(trials, f"{trials} times over")
+    return {1: "once", 2: "twice"}.get(trials, f"{trials} times")

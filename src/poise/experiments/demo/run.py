@@ -1,4 +1,4 @@
-"""The demonstration: scikit-learn's digits labelled by simulation, the default against random."""
+"""The demonstration: scikit-learn's digits labelled by simulation, by default and at random."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,14 +14,14 @@ from poise.experiments.summary import Band, mean_band
 from poise.experiments.versions import versions
 from poise.progress import Begin, no_steps
 
-# Acquisition -> what the reader sees; the order is that of every chart and table.
+# Acquisition -> name in charts and tables, in this order.
 METHODS = {"auto": "poise", "random": "Random"}
 CHECKPOINTS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the demonstration can vary. Trial t draws its first label with seed ``seed + t``."""
+    """Settings of the demonstration. Trial t draws its first label with seed ``seed + t``."""
 
     trials: int = 5
     budget: int = 100
@@ -58,7 +58,7 @@ class Demo:
 
 @dataclass(frozen=True)
 class Row:
-    """Accuracy with a number of labels: by method, the mean over trials and its interval."""
+    """Accuracy with a number of labels: for each method the mean over trials and its interval."""
 
     labels: int
     accuracy: dict[str, tuple[float, float, float]]
@@ -71,7 +71,7 @@ def run_demo(settings: Settings, begin: Begin = no_steps) -> Demo:
     digits = np.asarray(data.target, dtype=np.int64)
     if settings.budget >= len(digits):
         raise InputError(
-            f"a budget of {settings.budget:,} is more than there is to ask: "
+            f"a budget of {settings.budget:,} is more than there are images to ask for: "
             f"choose at most {len(digits) - 1:,}"
         )
     features = np.asarray(data.data, dtype=np.float64) / 16
@@ -94,14 +94,14 @@ def run_demo(settings: Settings, begin: Begin = no_steps) -> Demo:
 
 
 def checkpoints(budget: int) -> list[int]:
-    """Numbers of labels worth a row of a table; the last one is shown if no other is near it."""
+    """Numbers of labels with a row in the table; the last one only if no other is close to it."""
     last = budget + 1
     chosen = [labels for labels in CHECKPOINTS if labels <= last]
     return chosen if chosen[-1] >= 0.8 * last else [*chosen, last]
 
 
 def accuracy_rows(demo: Demo) -> list[Row]:
-    """The table of the demonstration: accuracy by number of labels."""
+    """The rows of the table: accuracy by number of labels."""
     bands: dict[str, Band] = {method: mean_band(demo.accuracy(method)) for method in demo.traces}
 
     def entry(band: Band, step: int) -> tuple[float, float, float]:
@@ -114,7 +114,7 @@ def accuracy_rows(demo: Demo) -> list[Row]:
 
 
 def report(demo: Demo) -> dict[str, Any]:
-    """The demonstration for a machine: JSON's types only."""
+    """The result as JSON types."""
     rows: Sequence[Row] = accuracy_rows(demo)
     return {
         "settings": asdict(demo.settings),

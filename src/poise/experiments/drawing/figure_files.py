@@ -1,4 +1,4 @@
-"""Figures: as parts of a page, and as SVG files of their own, light whatever surrounds them."""
+"""Figures as parts of a page, and as separate SVG files with a light background."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CHARACTERS = 64
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: `html` for the page, and `svg`, a whole file, under `name`."""
+    """A figure: `html` for the page, and `svg`, a complete file, under `name`."""
 
     name: str
     html: str
@@ -24,12 +24,12 @@ class Figure:
 
 
 def chart_file(title: str, keys: Sequence[tuple[str, Style]], chart: str, note: str = "") -> str:
-    """A chart with its title, the key to its lines and a note below, as a whole file."""
+    """A chart with its title, the key to its lines and a note below, as a complete SVG file."""
     top = MARGIN + LINE
     parts = []
-    for place, (name, style) in enumerate(keys):
-        x = MARGIN + (place % 2) * WIDTH // 2
-        y = top + (place // 2) * LINE
+    for position, (name, style) in enumerate(keys):
+        x = MARGIN + (position % 2) * WIDTH // 2
+        y = top + (position // 2) * LINE
         drawn = key(style).replace("<svg ", f'<svg x="{x}" y="{y}" width="34" height="12" ', 1)
         parts += [drawn, text(x + 42, y + 10, name, "label")]
     top += (len(keys) + 1) // 2 * LINE + 8
@@ -43,7 +43,7 @@ def chart_file(title: str, keys: Sequence[tuple[str, Style]], chart: str, note: 
 
 
 def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figure:
-    """One picture of the plane."""
+    """A panel as a figure."""
     html = (
         f'<figure class="square"><h4>{escape(heading)}</h4>{panel.svg()}'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
@@ -52,13 +52,13 @@ def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figu
 
 
 def panel_file(panel: Panel, side: int = 480) -> str:
-    """One picture of the plane as a whole file."""
+    """A panel as a complete SVG file."""
     inner = panel.svg(f'x="{MARGIN}" y="{MARGIN + LINE}" width="{side}" height="{side}" ')
     return picture_file(side + 2 * MARGIN, side + 2 * MARGIN + LINE, panel.title, inner)
 
 
 def picture_file(width: int, height: int, title: str, content: str) -> str:
-    """A whole SVG file, light whatever surrounds it."""
+    """A complete SVG file with a light background."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="system-ui, sans-serif">'
@@ -70,7 +70,7 @@ def picture_file(width: int, height: int, title: str, content: str) -> str:
 
 
 def _light() -> str:
-    """The rules of charts and panels, without what only narrow pages need."""
+    """The style rules of charts and panels, without those for pages."""
     charts = sheet("charts.css").split("/* On a page */")[0]
     return charts + (
         ".paper { fill: var(--surface); } text { font-size: 13px; fill: var(--text); } "

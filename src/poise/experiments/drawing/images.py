@@ -1,4 +1,4 @@
-"""Small grey images as data URIs, so that a page can carry them itself."""
+"""Small grey images as data URIs, so that a page can contain them."""
 
 import base64
 import struct
@@ -11,16 +11,15 @@ from poise.errors import InputError
 
 
 def ink_uri(ink: ArrayLike) -> str:
-    """A PNG of black ink on a transparent ground, as a ``data:`` URI.
+    """A PNG of black ink on a transparent background, as a ``data:`` URI.
 
     Parameters
     ----------
-    ink : (height, width), from 0 (bare ground) to 1 (full ink)
+    ink : (height, width), from 0 (background) to 1 (full ink)
 
-    Notes
-    -----
-    Ink on nothing suits any ground: a dark page inverts it to white. The format is the PNG
-    specification's colour type 4 (grey and alpha, 8 bits each), every row with filter type 0.
+    Notes ----- Ink on a transparent background suits any page: a dark page inverts it to white. The
+    format is the PNG specification's colour type 4 (grey and alpha, 8 bits each), every row with
+    filter type 0.
     """
     strength = np.asarray(ink, dtype=np.float64)
     if strength.ndim != 2 or strength.size == 0:

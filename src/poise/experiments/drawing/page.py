@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
-# A browser that honours this cannot load anything from outside even if a page asked for it.
+# With this policy, a browser loads nothing from outside, even if the page asks for it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -14,7 +14,7 @@ def sheet(name: str) -> str:
 
 
 def page(title: str, *parts: str, sheets: Sequence[str] = ()) -> str:
-    """A whole page of `parts` (HTML) under `title` (plain text); `sheets` are more style sheets."""
+    """A page of `parts` (HTML) with `title` (plain text); `sheets` are additional style sheets."""
     style = "\n".join(sheet(name) for name in ("charts.css", "page.css", *sheets))
     return "\n".join(
         [
@@ -45,7 +45,7 @@ def figure(heading: str, legend: str, chart: str, caption: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of plain text whose first column names the rows."""
+    """A table of plain text; its first column names the rows."""
     top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>'
@@ -60,7 +60,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def facts(pairs: Mapping[str, object]) -> str:
-    """Names and values, one pair a line."""
+    """Names and values, one pair per line."""
     entries = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in pairs.items()
     )
@@ -68,10 +68,10 @@ def facts(pairs: Mapping[str, object]) -> str:
 
 
 def compared(values: Mapping[str, tuple[float, str]]) -> str:
-    """Bars of the compared methods, in the order of a chart's series: name -> (share, written)."""
+    """Bars of compared methods, in the order of a chart's series: name -> (share, text)."""
     entries = "".join(
-        f'<dt><span>{escape(name)}</span><b>{escape(written)}</b></dt><dd class="c{place}">'
+        f'<dt><span>{escape(name)}</span><b>{escape(text)}</b></dt><dd class="c{position}">'
         f'<i style="width:{100 * min(max(share, 0.0), 1.0):.1f}%"></i></dd>'
-        for place, (name, (share, written)) in enumerate(values.items())
+        for position, (name, (share, text)) in enumerate(values.items())
     )
     return f'<dl class="compared">{entries}</dl>'

@@ -1,7 +1,7 @@
-"""Pictures of points in the plane: their classes, or what an acquisition function says of them.
+"""Pictures of points in the plane: their classes, or the values of an acquisition function.
 
-Thousands of points make a light file because those of one colour are one path, each point a step
-of a few characters from the one before.
+Thousands of points make a small file, because the points of one colour are one path, in which each
+point is a step of a few characters from the previous one.
 """
 
 from dataclasses import dataclass
@@ -13,25 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from poise.errors import InputError
 
 SIDE, EDGE = 1000, 40
-#: From few to many: lightness rises evenly and hue turns from violet by blue and green to yellow,
-#: in the space Oklab, so that equal steps look equal, to the colour-blind too.
+#: Colours from small to large values. Lightness rises evenly and the hue goes from violet through
+#: blue and green to yellow, in Oklab, so that equal steps look equal, also to colour-blind people.
 SCALE = (
     *("#461878", "#383d9b", "#0261ac", "#0181a6", "#019da7"),
     *("#03bba1", "#5ed48b", "#b0e374", "#f7ed6c"),
 )
 LEVELS = 24
-#: Values beyond these quantiles get the colours of the ends.
+#: Values outside these quantiles get the first or the last colour.
 QUANTILES = (0.02, 0.99)
-#: Radius of a star by the number of labels: many large ones would cover what they mark.
-STARS = ((20, 34), (60, 26))
-FEWEST = 19
-#: Shapes of the points of a class: a dot, a plus, a cross, a ring.
+#: (number of labels, radius of a star): many large stars would cover what they mark.
+STAR_RADII = ((20, 34), (60, 26))
+#: Radius of a star with more labels.
+SMALLEST_STAR_RADIUS = 19
+#: Number of shapes for the points of a class: a dot, a plus, a cross, a ring.
 SHAPES = 4
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A square picture: `content` within a view of `SIDE` x `SIDE`, and what it shows in words."""
+    """A square picture: `content` in a view of `SIDE` x `SIDE`, with a description in words."""
 
     title: str
     description: str
@@ -58,23 +59,23 @@ def colours(levels: int = LEVELS) -> list[str]:
 def levels_of(values: ArrayLike, levels: int = LEVELS) -> NDArray[np.int64]:
     """(n,) level of each value between `QUANTILES`, from 0; -1 where it is NaN."""
     known = np.asarray(values, dtype=np.float64)
-    found = np.full(len(known), -1, dtype=np.int64)
+    result = np.full(len(known), -1, dtype=np.int64)
     finite = np.isfinite(known)
     if finite.any():
         low, high = np.quantile(known[finite], QUANTILES)
         share = (known[finite] - low) / (high - low) if high > low else 0.5 * finite[finite]
-        found[finite] = np.clip(np.floor(share * levels), 0, levels - 1)
-    return found
+        result[finite] = np.clip(np.floor(share * levels), 0, levels - 1)
+    return result
 
 
 def values_panel(
     X: ArrayLike, values: ArrayLike, labelled: ArrayLike, *, title: str, description: str
 ) -> Panel:
-    """Points coloured by value, the brighter the larger, with the labelled ones as red stars."""
+    """Points coloured by value, brighter if larger, with labelled points as red stars."""
     places, size = _places(X)
     level = levels_of(values)
     parts = [f'<rect class="sky" width="{SIDE}" height="{SIDE}" rx="24"/>']
-    # Squares tile a lattice; anything else looks better in dots.
+    # Squares tile a lattice; other points look better as dots.
     kind = "tiles" if len(np.unique(places[:, 0])) < len(places) / 20 else "dots"
     parts += [
         f'<path class="{kind}" stroke="{colour}" stroke-width="{size}" '
@@ -83,14 +84,14 @@ def values_panel(
         if (level == at).any()
     ]
     nodes = np.asarray(labelled, dtype=np.int64)
-    radius = next((size for most, size in STARS if len(nodes) <= most), FEWEST)
+    radius = next((size for most, size in STAR_RADII if len(nodes) <= most), SMALLEST_STAR_RADIUS)
     stars = "".join(_star(x, y, radius) for x, y in places[nodes])
     parts.append(f'<path class="stars" d="{stars}"/>')
     return Panel(title, description, "".join(parts), "values")
 
 
 def classes_panel(X: ArrayLike, classes: ArrayLike, *, title: str, description: str) -> Panel:
-    """Points by class: a colour and a shape each."""
+    """Points with a colour and a shape for each class."""
     places, size = _places(X)
     arm = max(3, round(0.26 * size))
     parts = []
@@ -104,7 +105,7 @@ def classes_panel(X: ArrayLike, classes: ArrayLike, *, title: str, description: 
 
 
 def _places(X: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """Points on the panel's grid, and the size at which they about touch."""
+    """Points on the panel's grid, and the size at which neighbouring points about touch."""
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
         raise InputError(f"expected points of the plane, (n, 2), got {points.shape}")
@@ -117,19 +118,19 @@ def _places(X: ArrayLike) -> tuple[NDArray[np.int64], int]:
 
 
 def _steps(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Steps from each point to the next, in an order that keeps them short."""
+    """Steps from each point to the next, in an order that keeps the steps short."""
     strips = places[:, 0] // 40
     order = np.lexsort((places[:, 1], strips))
     return np.diff(places[order], axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
 
 
 def _dots(places: NDArray[np.int64]) -> str:
-    """A path whose round ends are the points."""
+    """A path whose round line ends draw the points."""
     return "".join(f"m{_pair(x, y)}h0" for x, y in _steps(places))
 
 
 def _shapes(places: NDArray[np.int64], shape: int, arm: int) -> str:
-    """A path of one shape at every point, which ends each time where it began."""
+    """A path with one shape at every point; each shape ends where it began."""
     if shape == 0:
         return _dots(places)
     drawn = {

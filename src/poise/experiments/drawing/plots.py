@@ -1,7 +1,7 @@
 """Line charts with bands, as inline SVG.
 
-Written directly rather than by a plotting library: the text stays text, the colours are CSS
-variables, so one figure serves light and dark pages, and nothing needs to be installed. The page
+The SVG is written directly, without a plotting library: the text stays text, the colours are CSS
+variables, so that a figure suits light and dark pages, and nothing has to be installed. The page
 around it (:mod:`poise.experiments.drawing.page`) defines the variables and the classes used here.
 """
 
@@ -17,28 +17,29 @@ from poise.errors import InputError
 WIDTH, HEIGHT = 480, 320
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 36, 50
 
-# A line is told by its dashes and markers as well as by its colour.
+# Lines differ in dashes and markers as well as in colour.
 DASHES = ("", "7 4", "2 3", "9 3 2 3")
 MARKERS = ("circle", "square", "diamond", "triangle")
 N_COLOURS = 8
-# More lines than this have fainter bands, so that what lies below stays visible.
-FEW = 4
+# With more lines than this, bands are fainter, so that what lies below stays visible.
+FEW_LINES = 4
 
 Format = Callable[[float], str]
 
 
 @dataclass(frozen=True)
 class Style:
-    """The looks of a line: a colour of the style sheet (``c0``, ``c1``, ...), dashes, a marker."""
+    """The style of a line: a colour of the style sheet (``c0``, ``c1``, ...), dashes, a marker."""
 
     colour: int
     dashes: str
     marker: str
 
 
-def style_at(place: int) -> Style:
-    """The looks of the series at a place, for lines that have none of their own."""
-    return Style(place % N_COLOURS, DASHES[place % len(DASHES)], MARKERS[place % len(MARKERS)])
+def style_at(position: int) -> Style:
+    """The default style of the series at a position."""
+    dashes, marker = DASHES[position % len(DASHES)], MARKERS[position % len(MARKERS)]
+    return Style(position % N_COLOURS, dashes, marker)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +52,14 @@ class Series:
     low: ArrayLike | None = None
     high: ArrayLike | None = None
     marked: ArrayLike = ()
-    """Values of `x` that get a marker; the marker tells its value when pointed at."""
+    """Values of `x` that get a marker, which shows its value on hover."""
     style: Style | None = None
-    """Its looks; those of its place among the series by default."""
+    """Its style; by default that of its position among the series."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows: its name, its range, and how its numbers are written."""
+    """An axis: its label, its range, and the format of its numbers."""
 
     label: str
     low: float
@@ -78,11 +79,11 @@ def ticks(low: float, high: float, wanted: int = 6) -> NDArray[np.float64]:
         raise InputError(f"an axis needs low < high, got {low:g} and {high:g}")
     rough = (high - low) / wanted
     power = float(10.0 ** np.floor(np.log10(rough)))
-    # The slack keeps rounding from pushing an exact fit, as 100 / 5 = 20, to the next step.
+    # The slack keeps rounding from pushing an exact fit, such as 100 / 5 = 20, to the next step.
     step = power * next(round_ for round_ in (1, 2, 5, 10) if round_ * power >= rough * (1 - 1e-9))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    found: NDArray[np.float64] = np.arange(first, last + 1) * step + 0.0  # never "-0"
-    return found
+    values: NDArray[np.float64] = np.arange(first, last + 1) * step + 0.0  # never "-0"
+    return values
 
 
 def line_chart(
@@ -94,9 +95,9 @@ def line_chart(
     y: Axis,
     notes: Sequence[tuple[float, float, str]] = (),
 ) -> str:
-    """An SVG of `series`, drawn over the axes `x` and `y`; `title` and `description` are read out.
+    """An SVG of `series` over the axes `x` and `y`.
 
-    `notes` are words at places of the chart.
+    Screen readers read `title` and `description`. `notes` are texts at positions in the chart.
 
     Returns
     -------
@@ -111,29 +112,29 @@ def line_chart(
         share = (np.asarray(values, dtype=np.float64) - y.low) / (y.high - y.low)
         return TOP + (1 - np.clip(share, 0, 1)) * (HEIGHT - TOP - BOTTOM)
 
-    styles = [one.style or style_at(place) for place, one in enumerate(series)]
-    many = " many" if len(series) > FEW else ""
+    styles = [line.style or style_at(position) for position, line in enumerate(series)]
+    many = " many" if len(series) > FEW_LINES else ""
     parts = [
         f'<svg class="chart{many}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(title)}. {escape(description)}">',
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
         *_frame(x, y, across, down),
     ]
-    for style, one in zip(styles, series, strict=True):
-        if one.low is not None and one.high is not None:
-            edge = np.concatenate([across(one.x), across(one.x)[::-1]])
-            depth = np.concatenate([down(one.high), down(one.low)[::-1]])
+    for style, line in zip(styles, series, strict=True):
+        if line.low is not None and line.high is not None:
+            edge = np.concatenate([across(line.x), across(line.x)[::-1]])
+            depth = np.concatenate([down(line.high), down(line.low)[::-1]])
             parts.append(f'<path class="band c{style.colour}" d="{_path(edge, depth)}Z"/>')
-    for style, one in zip(styles, series, strict=True):
-        # Points in a light ring stay legible where lines cross, so they come after all the bands.
+    for style, line in zip(styles, series, strict=True):
+        # Points with a light ring stay legible where lines cross, so they come after all bands.
         parts.append(
             f'<path class="line c{style.colour}" {_dashes(style)}'
-            f'd="{_path(across(one.x), down(one.y))}"/>'
+            f'd="{_path(across(line.x), down(line.y))}"/>'
         )
-        for at, value in _marked(one):
+        for at, value in _marked(line):
             parts.append(
                 f'<g class="point c{style.colour}">'
-                f"<title>{escape(one.name)}: {y.format(value)} at {x.format(at)}</title>"
+                f"<title>{escape(line.name)}: {y.format(value)} at {x.format(at)}</title>"
                 f"{_marker(style, float(across(at)), float(down(value)))}</g>"
             )
     for at, height, words in notes:
@@ -145,7 +146,7 @@ def line_chart(
 
 
 def key(style: Style) -> str:
-    """A short piece of a line, as it is drawn in charts."""
+    """A short piece of a line in the given style."""
     return (
         '<svg class="key" viewBox="0 0 34 12" aria-hidden="true">'
         f'<path class="line c{style.colour}" {_dashes(style)}d="M0 6H34"/>'
@@ -155,9 +156,9 @@ def key(style: Style) -> str:
 
 def legend(names: Sequence[str], styles: Sequence[Style] | None = None) -> str:
     """The key to a chart's lines, in the order of the series, as an HTML list."""
-    looks = styles or [style_at(place) for place in range(len(names))]
+    keys = styles or [style_at(position) for position in range(len(names))]
     entries = (
-        f"<li>{key(style)}{escape(name)}</li>" for name, style in zip(names, looks, strict=True)
+        f"<li>{key(style)}{escape(name)}</li>" for name, style in zip(names, keys, strict=True)
     )
     return f'<ul class="legend">{"".join(entries)}</ul>'
 
@@ -191,14 +192,14 @@ def _frame(
         f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
         f"{escape(x.label)}</text>"
     )
-    # Upright at the top, not turned on its side: it reads at once, and it fits a narrow page.
+    # Horizontal, at the top: easier to read than a rotated label, and it fits a narrow page.
     parts.append(f'<text class="label" x="0" y="16">{escape(y.label)}</text>')
     return parts
 
 
-def _marked(one: Series) -> list[tuple[float, float]]:
-    positions, values = np.asarray(one.x, dtype=np.float64), np.asarray(one.y, dtype=np.float64)
-    wanted = np.isin(positions, np.asarray(one.marked, dtype=np.float64))
+def _marked(line: Series) -> list[tuple[float, float]]:
+    positions, values = np.asarray(line.x, dtype=np.float64), np.asarray(line.y, dtype=np.float64)
+    wanted = np.isin(positions, np.asarray(line.marked, dtype=np.float64))
     return [
         (float(at), float(value))
         for at, value in zip(positions[wanted], values[wanted], strict=True)

@@ -1,4 +1,4 @@
-"""The paper's claims, each judged by the records: holds, does not hold, cannot be tested here.
+"""The paper's claims, judged by the records: each holds, does not hold or cannot be tested here.
 
 Every claim comes with the rule that decides it (:mod:`poise.experiments.paper.rules`) and the
 numbers behind it.
@@ -15,13 +15,15 @@ from poise.experiments.paper.experiments import EXPERIMENTS, SUBSET
 from poise.experiments.paper.rules import TRIALS, Rule, Untestable
 from poise.experiments.records import Records
 
-#: Seconds a query that the paper reports for V-Opt on 500 candidates; a factor either way is like.
-SLOW, FACTOR = 360.0, 2.0
+#: Seconds per query that the paper reports for V-Opt on 500 candidates, and the factor within which
+#: a measured time agrees.
+SUBSET_SECONDS, AGREEING_FACTOR = 360.0, 2.0
+#: Experiments on large data sets.
 LARGE = ("mnist", "fashionmnist", "emnist", "mnist-imb", "fashionmnist-imb", "emnist-vcd")
 
 
 class Verdict(Enum):
-    """What the records say of a claim."""
+    """What the records say about a claim."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -30,16 +32,16 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim as it was judged.
+    """A judged claim.
 
     Attributes
     ----------
-    number : which of the paper's seven
+    number : from 1 to 7, in the paper's order
     about : the experiment, or what was timed
-    statement : what the paper says, in our words
-    rule : when it holds
+    statement : what the paper says, in other words
+    rule : when the claim holds
     numbers : what was measured, or why nothing could be
-    differs : in what these records are not the paper's setting; may be empty
+    differs : how the setting of these records differs from the paper's; may be empty
     """
 
     number: int
@@ -67,44 +69,44 @@ def judge(records: Sequence[Records], timings: Mapping[str, float] | None = None
     Parameters
     ----------
     records : of the experiments that were run
-    timings : seconds a query of the forms on 500 candidates, by the method's name
+    timings : seconds per query of the forms on 500 candidates, by method name
     """
-    known = {one.experiment.name: one for one in records}
+    by_name = {run.experiment.name: run for run in records}
     claims = []
     for test in _tests():
-        one = known.get(test.about)
+        run = by_name.get(test.about)
         try:
-            if one is None:
+            if run is None:
                 raise Untestable(f"there are no records of {test.about}")
-            good, numbers = test.judge(one)
+            good, numbers = test.judge(run)
             verdict = Verdict.HOLDS if good else Verdict.FAILS
         except Untestable as reason:
             verdict, numbers = Verdict.UNTESTED, f"{reason}."
         differs = ""
-        if one is not None and verdict != Verdict.UNTESTED:
-            differs = differences(one, test.differs)
-        said = (test.number, test.about, test.statement, test.rule)
-        claims.append(Claim(*said, verdict, _sentence(numbers), differs))
+        if run is not None and verdict != Verdict.UNTESTED:
+            differs = differences(run, test.differs)
+        texts = (test.number, test.about, test.statement, test.rule)
+        claims.append(Claim(*texts, verdict, _sentence(numbers), differs))
     return claims + _timed(records, timings or {})
 
 
 def differences(records: Records, more: str = "") -> str:
-    """In what the records differ from the paper's setting, as a sentence; empty if in nothing."""
+    """How the records' setting differs from the paper's, as a sentence; empty if it does not."""
     experiment = records.experiment
     original = EXPERIMENTS.get(experiment.name)
-    found = []
+    parts = []
     if original is not None and experiment.budget != original.budget:
-        found.append(f"{experiment.budget} questions, the paper has {original.budget}")
+        parts.append(f"{experiment.budget} questions, the paper has {original.budget}")
     if len(experiment.seeds) < TRIALS:
-        found.append(f"{len(experiment.seeds)} trials, the paper has {TRIALS}")
+        parts.append(f"{len(experiment.seeds)} trials, the paper has {TRIALS}")
     note = str(records.about.get("note") or "")
     if note:
-        found.append(note)
+        parts.append(note)
     if experiment.embedding == "vae" and "authors' own" not in note:
-        found.append("the autoencoder is not the one that the authors trained")
+        parts.append("the autoencoder is not the one that the authors trained")
     if more:
-        found.append(more)
-    return _sentence("; ".join(found) + ".") if found else ""
+        parts.append(more)
+    return _sentence("; ".join(parts) + ".") if parts else ""
 
 
 # The claims -----------------------------------------------------------------------------------
@@ -238,27 +240,28 @@ def _policies() -> list[_Test]:
 
 
 def _timed(records: Sequence[Records], timings: Mapping[str, float]) -> list[Claim]:
-    """Claim 7: one verdict for everything that was timed."""
+    """Claim 7: one verdict for each form that was timed."""
     measured = dict(timings) or {
-        one.experiment.name: float(np.median(one.seconds("vopt-subset")))
-        for one in records
-        if one.seeds("vopt-subset")
+        run.experiment.name: float(np.median(run.seconds("vopt-subset")))
+        for run in records
+        if run.seeds("vopt-subset")
     }
     titles = {method.name: method.title for method in SUBSET}
-    said = (
-        "A form on 500 random candidates takes about 6 minutes a query.",
-        f"The seconds a query are within a factor of {FACTOR:g} of {SLOW:g}.",
+    texts = (
+        "A form on 500 random candidates takes about 6 minutes per query.",
+        f"The seconds per query are within a factor of {AGREEING_FACTOR:g} of {SUBSET_SECONDS:g}.",
     )
+    fastest, slowest = SUBSET_SECONDS / AGREEING_FACTOR, SUBSET_SECONDS * AGREEING_FACTOR
     if not measured:
-        return [Claim(7, "V-Opt (Full)", *said, Verdict.UNTESTED, "It was not timed.")]
+        return [Claim(7, "V-Opt (Full)", *texts, Verdict.UNTESTED, "It was not timed.")]
     return [
         Claim(
             7,
             titles.get(name, name),
-            *said,
-            Verdict.HOLDS if SLOW / FACTOR <= seconds <= SLOW * FACTOR else Verdict.FAILS,
-            f"{seconds:,.{0 if seconds >= 100 else 2}f} seconds a query here.",
-            "Another machine and other code than the authors'.",
+            *texts,
+            Verdict.HOLDS if fastest <= seconds <= slowest else Verdict.FAILS,
+            f"{seconds:,.{0 if seconds >= 100 else 2}f} seconds per query here.",
+            "Another machine and other code than the authors used.",
         )
         for name, seconds in measured.items()
     ]

@@ -19,18 +19,18 @@ from poise import knn_graph, simulate_many
 from poise.experiments.experiment import Experiment
 from poise.experiments.records import Records
 
-#: Seconds to load a data set and build its graph, and to start a worker: small beside the rest.
-OVERHEAD = 15.0
+#: Time to load a data set, build its graph and start a worker; small compared with the rest.
+OVERHEAD_SECONDS = 15.0
 
 
 def known_costs() -> dict[str, Any]:
     """``{"probe": seconds, "costs": {experiment: {method: [seconds once, per question]}}}``.
 
-    Both numbers are per trial, in a process of one thread with another such process beside it.
+    Both numbers are per trial, in a process with one thread, while another such process runs.
     """
     table = files("poise.experiments.paper").joinpath("costs.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(table)
-    return found
+    costs: dict[str, Any] = json.loads(table)
+    return costs
 
 
 def estimate(
@@ -40,14 +40,14 @@ def estimate(
     kept: Mapping[str, Records] | None = None,
     speed: float = 1.0,
 ) -> float:
-    """Seconds that what is missing of `experiments` will take.
+    """Seconds that the missing trials of `experiments` will take.
 
     Parameters
     ----------
-    kept : experiment -> records that are there already
-    speed : how much slower this machine is than the one the table was made on
+    kept : experiment -> existing records
+    speed : how many times slower this machine is than the one that made the table
 
-    A method that the table does not know counts as the mean of the others.
+    A method that is not in the table counts as the mean of the others.
     """
     total = 0.0
     for experiment in experiments:
@@ -56,12 +56,12 @@ def estimate(
         for method, seconds in trial_seconds(experiment).items():
             done = len(records.seeds(method)) if records else 0
             left += (len(experiment.seeds) - done) * seconds
-        total += OVERHEAD * (left > 0) + left / min(jobs, len(experiment.methods))
+        total += OVERHEAD_SECONDS * (left > 0) + left / min(jobs, len(experiment.methods))
     return speed * total
 
 
 def trial_seconds(experiment: Experiment) -> dict[str, float]:
-    """Method -> seconds of a trial; all 0 where the table does not know the experiment."""
+    """Method -> seconds of a trial; all 0 if the experiment is not in the table."""
     costs = known_costs()["costs"]
     known = costs.get(experiment.name, {})
     typical = np.mean(list(known.values()), axis=0) if known else np.zeros(2)
@@ -72,7 +72,7 @@ def trial_seconds(experiment: Experiment) -> dict[str, float]:
 
 
 def probe() -> float:
-    """Seconds that a small piece of typical work takes now, the best of three."""
+    """Seconds that a small piece of typical work takes at present, the best of three."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4_000, 10))
     graph = knn_graph(X, k=20)
@@ -88,19 +88,19 @@ def probe() -> float:
 
 def costs_of(records: Sequence[Records]) -> dict[str, dict[str, list[float]]]:
     """Experiment -> method -> seconds once and per question, per trial."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for one in records:
-        for method in one.methods:
-            seconds = one.seconds(method.name)
+    costs: dict[str, dict[str, list[float]]] = {}
+    for run in records:
+        for method in run.methods:
+            seconds = run.seconds(method.name)
             each = float(np.median(seconds))
             once = max(0.0, float((seconds.sum(axis=1) - seconds.shape[1] * each).mean()))
             entry = [float(f"{once:.2g}"), float(f"{each:.2g}")]
-            found.setdefault(one.experiment.name, {})[method.name] = entry
-    return found
+            costs.setdefault(run.experiment.name, {})[method.name] = entry
+    return costs
 
 
 def main(report: Path) -> None:
-    """Renew the table from a report's records."""
+    """Update the table from a report's records."""
     from poise.experiments.paper.reproduce import kept_records
 
     table = known_costs()

@@ -1,4 +1,4 @@
-"""The experiments of the paper, with its parameters; where its scripts differ, the paper's.
+"""The experiments of the paper. Where its scripts have other parameters, the paper's apply.
 
 References
 ----------
@@ -19,13 +19,13 @@ TAU = 1e-3
 QUICK_BUDGET = 60
 QUICK_TRIALS = 3
 
-#: Groups of methods, each a set of curves: the paper's; its policies; what it leaves out; its
-#: forms of V-Opt and Sigma-Opt on 500 random candidates, which take hours.
+#: Groups of methods, each a set of curves: the paper's methods; its policies; methods that it
+#: leaves out; V-Opt and Sigma-Opt on 500 random candidates as in the paper, which take hours.
 PAPER, POLICIES, OTHERS, SUBSETS = "paper", "policies", "others", "subsets"
 
 
 def uncertainty(K: int) -> tuple[Method, ...]:
-    """The paper's own methods and its reference; `K` sets how fast tau decays."""
+    """The paper's own methods and its references; `K` sets how fast tau decays."""
     return (
         Method("norm", "norm", TAU, title="Norm", group=PAPER),
         Method("norm-decay", "norm", Geometric(K=K), title="Norm, τ → 0", group=PAPER),
@@ -34,9 +34,9 @@ def uncertainty(K: int) -> tuple[Method, ...]:
     )
 
 
-#: V-Opt and Sigma-Opt do not look at scores; their own model, PWLL, is only for the evaluation.
+#: V-Opt and Sigma-Opt do not use scores; their own model, PWLL, only serves the evaluation.
 VOPT = Method("vopt", "vopt", 0.0, title="V-Opt, all points", group=OTHERS)
-#: On small data sets the paper inverts a perturbed Laplacian, as its scripts do: answers are noisy.
+#: On small data sets the paper and its scripts invert a perturbed Laplacian: answers are noisy.
 SMALL_VOPT = Method("vopt", {"name": "vopt", "model": "soft"}, 0.0, title="V-Opt", group=PAPER)
 SMALL_SIGMAOPT = Method(
     "sigmaopt", {"name": "sigmaopt", "model": "soft"}, 0.0, title="Sigma-Opt", group=PAPER
@@ -84,8 +84,8 @@ def toy(name: str, K: int) -> Experiment:
 def isolet() -> Experiment:
     """Spoken letters, from one label; measured in plain Laplace learning, as in the paper.
 
-    What chooses without looking at scores has Laplace learning as its own model: with 26 classes
-    every further model costs as much as all the rest.
+    Methods that do not use scores have Laplace learning as their own model, because with 26 classes
+    each further model costs as much as all the rest.
     """
     laplace = {"model": "laplace"}
     norm, decaying, margin, random = uncertainty(50)
@@ -103,7 +103,7 @@ def isolet() -> Experiment:
 def large(
     name: str, data: str, K: int, clusters: int, *, budget: int = 100, policies: bool = False
 ) -> Experiment:
-    """MNIST and its likes through the autoencoder, k = 20, one label per class."""
+    """MNIST and similar data sets, embedded by the autoencoder, k = 20, one label per class."""
     methods = [*uncertainty(K), *TRUNCATED]
     if policies:
         for policy, chooser, title in (
@@ -128,13 +128,13 @@ def large(
 
 
 def models() -> Experiment:
-    """The same questions judged by every model: Laplace, Poisson, WNLL, properly weighted, PWLL."""
+    """The same questions in every model: Laplace, Poisson, WNLL, properly weighted, PWLL."""
     evaluate = (CHOOSING, "pwll", "laplace", "poisson", "wnll", "properly-weighted")
     methods = tuple(m for m in uncertainty(50) if m.name in ("norm-decay", "random"))
     return Experiment("models", "isolet", methods, k=5, initial=1, evaluate=evaluate)
 
 
-#: Every experiment of the paper and its supplement, in its order.
+#: Every experiment of the paper and its supplement, in the paper's order.
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
@@ -159,15 +159,15 @@ def paper_model(experiment: Experiment) -> str:
 
 
 def chosen(names: tuple[str, ...], *, trials: int, quick: bool, subsets: bool) -> list[Experiment]:
-    """The named experiments; none or "all" means every one.
+    """The named experiments; no name or "all" means every one.
 
-    `quick` is `QUICK_TRIALS` trials at most, and `QUICK_BUDGET` questions on the large data sets;
-    the forms on 500 candidates are there only with `subsets`.
+    `quick` allows at most `QUICK_TRIALS` trials, and `QUICK_BUDGET` questions on the large data
+    sets. The forms on 500 candidates are included only with `subsets`.
     """
     if "all" in names and len(names) > 1:
-        raise InputError(f"'all' is every figure: leave away {', '.join(set(names) - {'all'})}")
+        raise InputError(f"'all' means every figure: leave out {', '.join(set(names) - {'all'})}")
     wanted = list(EXPERIMENTS) if not names or names == ("all",) else list(dict.fromkeys(names))
-    found = []
+    experiments = []
     for name in wanted:
         known_name("figure", name, [*EXPERIMENTS, "all"])
         experiment = EXPERIMENTS[name].with_trials(min(trials, QUICK_TRIALS) if quick else trials)
@@ -176,5 +176,5 @@ def chosen(names: tuple[str, ...], *, trials: int, quick: bool, subsets: bool) -
         if not subsets:
             kept = tuple(m for m in experiment.methods if m.group != SUBSETS)
             experiment = replace(experiment, methods=kept)
-        found.append(experiment)
-    return found
+        experiments.append(experiment)
+    return experiments

@@ -1,4 +1,4 @@
-"""What the acquisition functions said of every point of the plane, at the stages of the paper."""
+"""Values of the acquisition functions at every point of the plane, at the stages of the paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from poise.experiments.records import Records
 
 #: Experiment -> numbers of answers at which the paper shows heat maps.
 STAGES: dict[str, tuple[int, ...]] = {"blobs": (0, 9, 100), "box": (0, 15, 50)}
-#: The rows of those figures.
+#: The methods in those figures, one per row.
 METHODS = ("sm", "norm", "norm-decay")
 
 
@@ -22,8 +22,8 @@ class HeatMap:
 
     Attributes
     ----------
-    values : (n,) what the acquisition function says, larger is asked first; NaN where labelled
-    labelled : nodes with a label, in the order in which they got it
+    values : (n,) values of the acquisition function, the largest is asked first; NaN if labelled
+    labelled : labelled nodes, in the order of their answers
     """
 
     method: Method
@@ -43,7 +43,7 @@ def heat_maps(
 ) -> list[HeatMap]:
     """Values of `methods` at `stages` in the first trial that all of them have finished.
 
-    A session is a function of its answers, so the recorded questions bring it back. Methods
+    A session depends only on its answers, so it is replayed from the recorded questions. Methods
     without a finished trial and stages beyond the budget are left out.
     """
     wanted = STAGES.get(records.experiment.name, ()) if stages is None else stages
@@ -83,11 +83,11 @@ def _of_trial(
         seed=seed,
         anticipate=False,
     )
-    found = []
+    maps = []
     for stage in stages:
         more = asked[learner.n_answers : stage]
         if more:
             learner.tell(more, [int(data.classes[node]) for node in more])
         labelled = np.array([*initial, *asked[:stage]], dtype=np.int64)
-        found.append(HeatMap(method, seed, stage, learner.values, labelled))
-    return found
+        maps.append(HeatMap(method, seed, stage, learner.values, labelled))
+    return maps

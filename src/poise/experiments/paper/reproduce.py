@@ -18,35 +18,35 @@ from poise.experiments.records import Records, Store
 from poise.experiments.runner import MethodProgress, run
 from poise.progress import Begin, no_steps
 
-#: The experiment on which the form of V-Opt on 500 candidates is timed, and for how many questions.
+#: The experiment on which V-Opt on 500 candidates is timed, and the number of questions.
 TIMED, TIMED_QUESTIONS = "mnist-imb", 3
 
 
 def records_folder(output: Path, experiment: Experiment) -> Path:
-    """Where an experiment's records are in the folder of a report."""
+    """The folder of an experiment's records in the folder of a report."""
     return output / "records" / experiment.name
 
 
 def kept(output: Path, experiments: Sequence[Experiment]) -> dict[str, Records]:
-    """What is there already; refuses records of other parameters before any work is done."""
-    found = {}
+    """Existing records; refuses records with other parameters before any work is done."""
+    finished = {}
     for experiment in experiments:
         store = Store(records_folder(output, experiment), experiment)
         if store.header.exists():
-            found[experiment.name] = store.read()
-    return found
+            finished[experiment.name] = store.read()
+    return finished
 
 
 def kept_records(output: Path) -> list[Records]:
-    """All records in the folder of a report, whatever their budget and number of trials."""
-    found = []
+    """All records in the folder of a report, with any budget and number of trials."""
+    every = []
     for experiment in EXPERIMENTS.values():
         folder = records_folder(output, experiment)
         if (folder / "experiment.json").exists():
             header = json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
             same = replace(experiment, budget=header["experiment"]["budget"])
-            found.append(Store(folder, same).read())
-    return found
+            every.append(Store(folder, same).read())
+    return every
 
 
 def reproduce(
@@ -58,11 +58,11 @@ def reproduce(
     begin: Begin = no_steps,
     command: str = "",
 ) -> tuple[Path, list[str]]:
-    """Do what is missing of some experiments and write the report of all records in `output`.
+    """Run what is missing of some experiments and write the report on all records in `output`.
 
     Returns
     -------
-    The page, and a line for everything that could not be done, such as data that are not there.
+    The page, and a line for each experiment that could not run, for example without its data.
     """
     problems = []
     for experiment in experiments:
@@ -78,16 +78,16 @@ def reproduce(
             )
         except (DataError, MissingExtraError, RunError) as error:
             problems.append(f"{experiment.name}: {error}")
-    found = list(kept(output, experiments).values())
-    if not found:
+    finished = list(kept(output, experiments).values())
+    if not finished:
         raise DataError("; ".join(problems))
     timings = _timings(output, experiments, begin)
     begin("writing the report")
-    return write_report(found, output, timings=timings, command=command), problems
+    return write_report(finished, output, timings=timings, command=command), problems
 
 
 def _timings(output: Path, experiments: Sequence[Experiment], begin: Begin) -> dict[str, float]:
-    """Seconds per question of V-Opt on 500 candidates, timed on a slice once, if it is wanted."""
+    """Seconds per question of V-Opt on 500 candidates, measured once if `TIMED` is included."""
     path = output / "records" / "timings.json"
     if path.exists():
         known: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
@@ -102,10 +102,10 @@ def _timings(output: Path, experiments: Sequence[Experiment], begin: Begin) -> d
         return {}
     graph = knn_graph(data.X, k=timed[0].k)
     rng = np.random.default_rng(0)
-    given = [rng.choice(np.flatnonzero(data.classes == c)) for c in range(data.n_classes)]
-    found = {}
+    labelled = [rng.choice(np.flatnonzero(data.classes == c)) for c in range(data.n_classes)]
+    timings = {}
     for method in SUBSET:
-        labels = {int(i): int(data.classes[i]) for i in given}
+        labels = {int(i): int(data.classes[i]) for i in labelled}
         learner = Learner(graph, labels, acquisition=method.acquisition, tau=0.0)
         seconds = []
         for _ in range(TIMED_QUESTIONS):
@@ -113,6 +113,6 @@ def _timings(output: Path, experiments: Sequence[Experiment], begin: Begin) -> d
             node = int(learner.ask()[0])
             learner.tell(node, int(data.classes[node]))
             seconds.append(time.perf_counter() - before)
-        found[method.name] = round(float(np.median(seconds)), 2)
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return found
+        timings[method.name] = round(float(np.median(seconds)), 2)
+    path.write_text(json.dumps(timings, indent=1) + "\n", encoding="utf-8")
+    return timings

@@ -1,9 +1,9 @@
-"""The rules that decide the paper's claims: functions from records to yes or no, and the numbers.
+"""The rules that decide the paper's claims: functions from records to yes or no, with numbers.
 
-A rule that compares two methods looks at their difference trial by trial (trials with one seed
-begin with the same labels) and calls it significant when its 95% confidence interval lies on one
-side of zero. Where fewer trials than the paper's leave both possible, that a claim holds and that
-it does not, it is open: `Untestable`, like records that are missing.
+A rule that compares two methods takes their difference trial by trial (trials with the same seed
+start from the same labels). The difference is significant if its 95% confidence interval lies on
+one side of zero. If there are fewer trials than in the paper, and they leave both outcomes
+possible, the claim is open: the rule raises `Untestable`, as it does for missing records.
 """
 
 from collections.abc import Callable
@@ -16,19 +16,19 @@ from poise.experiments.paper.experiments import PAPER, SUBSETS, paper_model
 from poise.experiments.records import Records
 from poise.experiments.summary import Estimate, estimate, paired
 
-#: Differences of mean area, in shares, that count as none.
+#: Differences of mean area, as shares, that count as none: between methods, between policies.
 LIKE, LITTLE = 0.02, 0.01
-#: The accuracy of SM on blobs in the paper, and how near counts as the same.
+#: The accuracy of SM on blobs in the paper, and the difference that counts as none.
 SM_ON_BLOBS, NEAR = 0.62, 0.03
-#: A cluster is oversampled that is asked this many times as often as Random's most asked one.
+#: A cluster is oversampled if it is asked this many times as often as the one Random asks most.
 OVERSAMPLED = 2.0
-#: The paper's trials.
+#: Number of trials in the paper.
 TRIALS = 10
 PROPOSED = ("norm", "norm-decay")
 
 
 class Untestable(Exception):
-    """The records do not say; the message is why."""
+    """The records do not decide the claim; the message says why."""
 
 
 #: Whether a claim holds, and the numbers behind it.
@@ -36,7 +36,7 @@ Rule = Callable[[Records], tuple[bool, str]]
 
 
 def sm_on_blobs(records: Records) -> tuple[bool, str]:
-    """Near the paper's accuracy, or not told apart from it."""
+    """SM is near the paper's accuracy, or not significantly different from it."""
     _need(records, "sm", "norm")
     ends = {m: estimate(final(_curves(records, m))) for m in ("sm", "norm")}
     sm = ends["sm"]
@@ -49,28 +49,28 @@ def sm_on_blobs(records: Records) -> tuple[bool, str]:
 
 
 def all_clusters(records: Records) -> tuple[bool, str]:
-    """Every trial of the proposed methods ends with a label in all clusters."""
+    """Every trial of the proposed methods ends with a label in every cluster."""
     _need(records, *PROPOSED)
-    said, good = [], True
+    shares, good = [], True
     for method in PROPOSED:
         whole = final(records.explored(method)) >= 1
         good &= bool(whole.all())
-        said.append(f"{_title(records, method)} in {whole.sum()} of {len(whole)} trials")
+        shares.append(f"{_title(records, method)} in {whole.sum()} of {len(whole)} trials")
     clusters = records.about["clusters"]
-    return good, f"All {clusters} clusters: {' and '.join(said)}."
+    return good, f"All {clusters} clusters: {' and '.join(shares)}."
 
 
 def ends_below(method: str, other: str) -> Rule:
-    """`method` ends below `other`."""
+    """`method` ends with a lower accuracy than `other`."""
 
     def judged(records: Records) -> tuple[bool, str]:
         _need(records, method, other)
         ends = {m: final(_curves(records, m)) for m in (method, other)}
         difference = paired(*(by_seed(records, m, ends[m]) for m in (method, other)))
-        said = " and ".join(
+        levels = " and ".join(
             f"{_title(records, m)} ends at {_share(estimate(ends[m]))}" for m in ends
         )
-        return _below(difference, f"{said}: a difference of {_points(difference)}.")
+        return _below(difference, f"{levels}: a difference of {_points(difference)}.")
 
     return judged
 
@@ -87,7 +87,7 @@ def area_below(method: str, other: str) -> Rule:
 
 
 def explores_faster(records: Records) -> tuple[bool, str]:
-    """Norm with decay has more area under the curve of clusters found than V-Opt."""
+    """Norm with decay has a larger area under the curve of clusters found than V-Opt."""
     _need(records, "norm-decay", "vopt")
     difference = _difference(records, "vopt", "norm-decay", explored=True)
     return _below(difference, _beside(records, "vopt", "norm-decay", difference, explored=True))
@@ -106,7 +106,7 @@ def alike(records: Records) -> tuple[bool, str]:
 
 
 def best(*, explored: bool) -> Rule:
-    """No other method of the paper has more area than either of the proposed ones."""
+    """No other method of the paper has a larger area than either of the proposed ones."""
 
     def judged(records: Records) -> tuple[bool, str]:
         rivals = [
@@ -132,7 +132,7 @@ def best(*, explored: bool) -> Rule:
             (rival, method) = max(beaten, key=lambda pair: ahead[pair].mean)
             most = ahead[rival, method]
         numbers = (
-            f"Areas: {areas}. The nearest to surpass: {_title(records, rival)} minus "
+            f"Areas: {areas}. The closest rival: {_title(records, rival)} minus "
             f"{_title(records, method)} is {_points(most)}."
         )
         if not beaten and most.mean >= LITTLE:
@@ -143,7 +143,7 @@ def best(*, explored: bool) -> Rule:
 
 
 def truncated_is_poor(records: Records) -> tuple[bool, str]:
-    """V-Opt with a truncated spectrum has less area than without."""
+    """V-Opt has a smaller area with a truncated spectrum than without."""
     whole = [m for m in ("vopt-subset", "vopt") if records.seeds(m)]
     if not whole:
         raise Untestable("V-Opt without truncation was not run")
@@ -153,12 +153,12 @@ def truncated_is_poor(records: Records) -> tuple[bool, str]:
 
 
 def oversampled(records: Records) -> tuple[bool, str]:
-    """V-Opt with a truncated spectrum asks one cluster much more often than Random does any."""
+    """V-Opt with a truncated spectrum asks one cluster much more often than Random asks any."""
     _need(records, "vopt-truncated", "random")
     shares = {m: estimate(most_asked(records, m)) for m in ("vopt-truncated", "random")}
     good = shares["vopt-truncated"].mean >= OVERSAMPLED * shares["random"].mean
-    said = " and ".join(f"{_title(records, m)} {_share(share)}" for m, share in shares.items())
-    return good, f"Share of the questions in the cluster asked most: {said}."
+    parts = " and ".join(f"{_title(records, m)} {_share(share)}" for m, share in shares.items())
+    return good, f"Share of the questions in the cluster asked most: {parts}."
 
 
 def policies_change_little(records: Records) -> tuple[bool, str]:
@@ -166,10 +166,10 @@ def policies_change_little(records: Records) -> tuple[bool, str]:
     pairs = [(f"{m}-{policy}", m) for m in PROPOSED for policy in ("kde", "proportional")]
     _need(records, *PROPOSED, *(changed for changed, _ in pairs))
     changes = {pair: _difference(records, *pair) for pair in pairs}
-    said = ", ".join(
+    parts = ", ".join(
         f"{_title(records, changed)} {_points(change)}" for (changed, _), change in changes.items()
     )
-    numbers = f"Area beside that of max: {said}."
+    numbers = f"Difference of area from max: {parts}."
     large = [change for change in changes.values() if abs(change.mean) >= LITTLE]
     if large and not any(change.low > 0 or change.high < 0 for change in large):
         raise _too_few(numbers)
@@ -180,7 +180,7 @@ def policies_change_little(records: Records) -> tuple[bool, str]:
 
 
 def _need(records: Records, *methods: str) -> None:
-    """All trials of all of `methods`, and more than one, or nothing is said."""
+    """Refuse records in which trials of `methods` are missing, or which have only one trial."""
     known = {method.name for method in records.experiment.methods}
     for method in methods:
         if method not in known:
@@ -189,16 +189,16 @@ def _need(records: Records, *methods: str) -> None:
         if done < wanted:
             raise Untestable(f"{done} of {wanted} trials of {method} are finished")
     if len(records.experiment.seeds) < 2:
-        raise Untestable("one trial does not tell chance from difference")
+        raise Untestable("one trial cannot tell a difference from chance")
 
 
 def _too_few(numbers: str) -> Untestable:
-    """Open, because more trials could tell."""
+    """The claim is open, because more trials could decide it."""
     return Untestable(f"too few trials to tell. {numbers.removesuffix('.')}")
 
 
 def _below(difference: Estimate, numbers: str) -> tuple[bool, str]:
-    """Whether a difference is below zero for sure; open if only more trials could tell."""
+    """Whether a difference is significantly below zero; open if only more trials could tell."""
     if difference.high < 0:
         return True, numbers
     if difference.low < 0 and difference.trials < TRIALS:
@@ -227,11 +227,11 @@ def _difference(records: Records, first: str, second: str, *, explored: bool = F
 def _beside(
     records: Records, first: str, second: str, difference: Estimate, *, explored: bool = False
 ) -> str:
-    said = " and ".join(
+    areas = " and ".join(
         f"{_title(records, m)} {_share(_mean_area(records, m, explored=explored))}"
         for m in (first, second)
     )
-    return f"Areas: {said}; a difference of {_points(difference)}."
+    return f"Areas: {areas}; a difference of {_points(difference)}."
 
 
 def _title(records: Records, method: str) -> str:

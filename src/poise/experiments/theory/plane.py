@@ -1,4 +1,4 @@
-"""The theorems in the plane, and graphs of more and more points beside the continuum."""
+"""The theorems in the plane, and graphs of increasing size compared with the continuum."""
 
 import math
 from dataclasses import replace
@@ -30,7 +30,7 @@ CLASSES = (0, 1, 1)
 CORE, RIM, BACKGROUND = 0.12, 0.16, 1e-4
 ALPHA, RADIUS, SHELL = 2.0, 0.05, 0.07
 CELLS = 160
-#: Random densities on which the looseness of the bounds is measured, and cells a side there.
+#: Number of random densities on which the tightness of the bounds is measured, and cells per side.
 FAMILY, FAMILY_CELLS = 5, 100
 
 
@@ -145,12 +145,12 @@ def _looseness() -> dict[str, str]:
 
 
 def limit() -> Chapter:
-    """Graph solutions against the continuum's, with the weight and without."""
+    """Errors of graph solutions from the continuum's, with the weight and without."""
 
     def wavy(x: Floats) -> Floats:
         return np.asarray(1 + 0.5 * np.sin(3 * x[..., 0]) * np.cos(2 * x[..., 1]))
 
-    found = compare(
+    comparison = compare(
         wavy,
         [(0.25, 0.3), (0.75, 0.7)],
         [0, 1],
@@ -160,8 +160,8 @@ def limit() -> Chapter:
         trials=3,
         cells=120,
     )
-    x = np.log10(found.sizes)
-    with_gamma, without = found.slopes
+    x = np.log10(comparison.sizes)
+    with_gamma, without = comparison.slopes
     series = [
         Series(
             name,
@@ -172,15 +172,15 @@ def limit() -> Chapter:
             marked=x,
         )
         for name, errors in (
-            ("reweighted (PWLL)", found.reweighted),
-            ("plain Laplace learning", found.plain),
+            ("reweighted (PWLL)", comparison.reweighted),
+            ("plain Laplace learning", comparison.plain),
         )
     ]
     return Chapter(
         "From graphs to the continuum",
-        "Random geometric graphs of more and more points, two labels. Reweighted, their solution "
-        "tends to that of the equation. Without the weight it does not: a label is one point of "
-        "many, and its influence vanishes. This is why the weight is there.",
+        "Random geometric graphs with an increasing number of points and two labels. With the "
+        "weight, their solution converges to that of the equation. Without it, a label is one "
+        "point of many, and its influence vanishes. This is why the weight is needed.",
         [
             chart(
                 "limit",
@@ -195,18 +195,19 @@ def limit() -> Chapter:
         {
             "slope, reweighted": f"{with_gamma:.3f}",
             "slope, plain": f"{without:.3f}",
-            f"error at {found.sizes[-1]:,} points": (
-                f"{found.reweighted[-1].mean():.4f} reweighted, {found.plain[-1].mean():.4f} plain"
+            f"error at {comparison.sizes[-1]:,} points": (
+                f"{comparison.reweighted[-1].mean():.4f} reweighted, "
+                f"{comparison.plain[-1].mean():.4f} plain"
             ),
         },
     )
 
 
-def _drawn(found: Plane, values: Floats, title: str) -> Panel:
-    m = len(found.points)
-    nodes = np.rint(found.labels * (m - 1)).astype(np.int64)
+def _drawn(plane: Plane, values: Floats, title: str) -> Panel:
+    m = len(plane.points)
+    nodes = np.rint(plane.labels * (m - 1)).astype(np.int64)
     return values_panel(
-        found.points.reshape(-1, 2),
+        plane.points.reshape(-1, 2),
         values.ravel(),
         nodes[:, 0] * m + nodes[:, 1],
         title=title,

@@ -27,17 +27,17 @@ class Theirs:
     def do(self, step: str) -> Figures:
         """Do a step, the name of a method."""
         reset_peak()
-        found: Figures = getattr(self, step)()
-        return found | {"peak": megabytes("VmHWM")}
+        figures: Figures = getattr(self, step)()
+        return figures | {"peak": megabytes("VmHWM")}
 
     def search(self) -> Figures:
         """Its neighbour search (annoy), as ``weightmatrix.knn`` calls it."""
         gl, X = graphlearning(), np.load(self.points)
         began, busy = time.perf_counter(), time.process_time()
         indices, _ = gl.weightmatrix.knnsearch(X, self.k + 1, similarity="euclidean")
-        found = {"seconds": time.perf_counter() - began, "busy": time.process_time() - busy}
+        figures = {"seconds": time.perf_counter() - began, "busy": time.process_time() - busy}
         np.save(self.path.with_suffix(".theirs.npy"), indices.astype(np.int32))
-        return found
+        return figures
 
     def question(self) -> Figures:
         """One question: choose, answer, refit, predict."""

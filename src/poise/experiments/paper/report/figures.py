@@ -1,4 +1,4 @@
-"""The figures of a report: as parts of its page, and as files of their own."""
+"""The figures of a report, as parts of its page and as separate files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from poise.experiments.drawing.figure_files import (
 )
 from poise.experiments.drawing.planes import LEVELS, Panel, colours
 from poise.experiments.drawing.plots import Axis, Series, Style, line_chart, percent
-from poise.experiments.metrics import given
+from poise.experiments.metrics import initial_labels
 from poise.experiments.paper.heatmaps import HeatMap
 from poise.experiments.records import Records
 from poise.experiments.summary import mean_band
 
 #: Points of a curve that are drawn at most; more would only make the file larger.
-DRAWN = 200
-#: Marked points of a curve.
-MARKED = 6
+MAX_POINTS = 200
+#: Points of a curve that get a marker.
+MARKERS = 6
 
 Curves = Callable[[str], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a chart draws: a name, looks, and the trials' curves of shape (trials, budget + 1)."""
+    """A line of a chart: its name, style, labels and the trials' curves, (trials, budget + 1)."""
 
     name: str
     style: Style
@@ -64,7 +64,7 @@ def chart_figure(
 ) -> Figure:
     """Mean curves with their bands, over the number of labels.
 
-    `caption` is for the page; `note`, what to know about the data, for the file.
+    `caption` is for the page; `note`, a remark on the data, for the file.
     """
     means = np.concatenate([line.trials.mean(axis=0) for line in lines])
     lowest = float(np.floor(10 * min(means.min(), 0.9)) / 10)
@@ -75,7 +75,7 @@ def chart_figure(
         for line in lines
     )
     chart = line_chart(
-        [_series(line, place, len(lines)) for place, line in enumerate(lines)],
+        [_series(line, position, len(lines)) for position, line in enumerate(lines)],
         title=title,
         description=f"{spoken}.",
         x=Axis("Number of labels", 0, last),
@@ -90,9 +90,9 @@ def chart_figure(
 def heat_map_figure(
     name: str, maps: Sequence[HeatMap], panels: Sequence[Panel], *, title: str
 ) -> Figure:
-    """Heat maps in rows of a method each, from the first stage to the last."""
-    stages = list(dict.fromkeys(one.answers for one in maps))
-    methods = list(dict.fromkeys(one.method.title for one in maps))
+    """Heat maps in one row per method, from the first stage to the last."""
+    stages = list(dict.fromkeys(heat_map.answers for heat_map in maps))
+    methods = list(dict.fromkeys(heat_map.method.title for heat_map in maps))
     cells = dict(zip([(m.method.title, m.answers) for m in maps], panels, strict=True))
     rows = "".join(
         f'<h4>{escape(method)}</h4><div class="maps">'
@@ -124,15 +124,15 @@ def heat_map_figure(
     return Figure(name, html, picture_file(width, top + LINE + MARGIN, title, "".join(parts)))
 
 
-def _series(line: Line, place: int, places: int) -> Series:
+def _series(line: Line, position: int, count: int) -> Series:
     band = mean_band(line.trials)
     steps = np.unique(
-        np.rint(np.linspace(0, len(line.labels) - 1, min(len(line.labels), DRAWN + 1)))
+        np.rint(np.linspace(0, len(line.labels) - 1, min(len(line.labels), MAX_POINTS + 1)))
     ).astype(np.int64)
-    # Markers of different lines stand at different places, or they would hide one another.
-    first = (place + 0.5) / places
+    # Markers of different lines are at different positions, so that they do not hide each other.
+    first = (position + 0.5) / count
     marked = steps[
-        np.unique(np.rint((np.arange(MARKED) + first) / MARKED * (len(steps) - 1)).astype(int))
+        np.unique(np.rint((np.arange(MARKERS) + first) / MARKERS * (len(steps) - 1)).astype(int))
     ]
     low, high = np.clip(band.low, 0, 1), np.clip(band.high, 0, 1)
     return Series(
@@ -147,8 +147,8 @@ def _series(line: Line, place: int, places: int) -> Series:
 
 
 def _labels(records: Records, method: str) -> NDArray[np.int64]:
-    """Labels after each question; all trials of an experiment begin with as many."""
-    return int(given(records, method)[0]) + np.arange(records.experiment.budget + 1)
+    """Labels after each question; all trials of an experiment start with the same number."""
+    return int(initial_labels(records, method)[0]) + np.arange(records.experiment.budget + 1)
 
 
 def _stage(answers: int) -> str:

@@ -1,4 +1,4 @@
-"""The section of the page about one experiment."""
+"""The section of the page on one experiment."""
 
 from html import escape
 from typing import Any
@@ -27,9 +27,9 @@ def section(records: Records) -> Part:
     figures: list[Figure] = []
     if records.methods:
         sets = model_set(records) if experiment.name == "models" else method_sets(records)
-        for html, made in sets:
+        for html, figures_of_set in sets:
             parts.append(html)
-            figures += made
+            figures += figures_of_set
         parts.append(_numbers(records))
     parts.append(_made_with(records))
     return f'<section id="{escape(experiment.name)}">{"".join(parts)}</section>', figures
@@ -47,7 +47,7 @@ def _numbers(records: Records) -> str:
     return (
         f'<div class="card"><h3>Numbers</h3>{numbers_table(records, models)}'
         f'<p class="quiet note">Accuracy on the unlabelled points{where}. The largest area is in '
-        "bold. Labels are those that the median trial needed, the ones at the start included. "
+        "bold. Labels are those that the median trial needed, including those at the start. "
         "Time is that of the median question and includes measuring the accuracy.</p></div>"
     )
 
@@ -71,7 +71,7 @@ def _start(experiment: Experiment) -> str:
 
 
 def _missing(records: Records) -> str:
-    """What an interrupted run left out."""
+    """A note on trials that are missing, for example after an interrupted run."""
     if records.complete:
         return ""
     wanted = len(records.experiment.seeds)
@@ -81,14 +81,14 @@ def _missing(records: Records) -> str:
         if len(records.seeds(method.name)) < wanted
     ]
     return (
-        '<p class="missing"><b>Not finished.</b> Trials are missing of '
-        f"{escape(', '.join(left))}. Run the same command again to go on; what is shown is what "
-        "is there.</p>"
+        '<p class="missing"><b>Not finished.</b> Trials are missing for '
+        f"{escape(', '.join(left))}. The figures show the finished trials. Run the same command "
+        "again to resume.</p>"
     )
 
 
 def _made_with(records: Records) -> str:
-    """Parameters, seeds, versions, dates: what somebody needs to get the same numbers."""
+    """Parameters, seeds, versions and dates, which determine the numbers."""
     experiment, about = records.experiment, records.about
     runs: list[dict[str, Any]] = about.get("runs", [])
     described: dict[str, object] = {
@@ -101,12 +101,12 @@ def _made_with(records: Records) -> str:
         "Start": _start(experiment),
         "Questions": f"{experiment.budget:,}",
         "Seeds": ", ".join(map(str, experiment.seeds)),
-        "Judged in": ", ".join(map(model_name, experiment.evaluate)),
+        "Evaluated in": ", ".join(map(model_name, experiment.evaluate)),
     }
     for method in experiment.methods:
         described[method.title] = _parameters(method.described())
     for run in runs:
-        took = f", took {seconds(run['seconds'])}" if "seconds" in run else ", not finished"
+        took = f", took {seconds(run['seconds'])}" if "seconds" in run else ", interrupted"
         described[f"Run of {str(run['when'])[:10]}"] = (
             f"{run['when']}{took}, with {counted(run['jobs'], 'process', 'processes')} on "
             f"{counted(run['cores'], 'core')} ({run['machine']}); "
@@ -117,10 +117,10 @@ def _made_with(records: Records) -> str:
 
 
 def _parameters(described: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {_told(value)}" for name, value in described.items())
+    return ", ".join(f"{name} {_setting_text(value)}" for name, value in described.items())
 
 
-def _told(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     """A setting of a method: its name, and its parameters if it has any."""
     if not isinstance(value, dict):
         return str(value)

@@ -29,7 +29,7 @@ from poise.experiments.paper.report.styles import MODELS, styles_of
 from poise.experiments.paper.report.words import counted, model_name, sentence, words_of
 from poise.experiments.records import Records
 
-#: Repeated among the methods that the paper leaves out.
+#: Methods that are repeated in the chart of methods that the paper leaves out.
 REFERENCES = ("norm", "random")
 
 #: A part of the page, and the figures in it.
@@ -37,7 +37,7 @@ Part = tuple[str, list[Figure]]
 
 
 def method_sets(records: Records) -> list[Part]:
-    """Sets of charts with one legend each: the paper's methods, heat maps, the rest."""
+    """Sets of charts with one legend each: the paper's methods, heat maps, other methods."""
     experiment = records.experiment
     named = [method.name for method in records.methods]
     groups = {method.name: method.group for method in records.methods}
@@ -77,21 +77,21 @@ def _charts(
     balanced: bool = False,
     few: bool = False,
 ) -> list[Figure]:
-    """Accuracy as in the paper, clusters found, and accuracy in other ways."""
+    """Accuracy as in the paper, clusters found, and other accuracies."""
     experiment = records.experiment
     name, heading = experiment.name, words_of(experiment.name).heading
     model = paper_model(experiment)
     styles = styles_of(experiment.methods)
     subject = f"{heading}, methods left out" if few else heading
 
-    def accuracy(kind: str, model: str, said: str, *, balanced: bool = False) -> Figure:
+    def accuracy(kind: str, model: str, heading: str, *, balanced: bool = False) -> Figure:
         curves = partial(records.accuracy, model=model, balanced=balanced)
         return chart_figure(
             f"{name}-{prefix}{kind}",
             method_lines(records, methods, styles, curves),
-            heading=said,
+            heading=heading,
             y="Mean accuracy over classes" if balanced else "Accuracy, unlabelled points",
-            title=f"{subject}: {said[:1].lower()}{said[1:]}",
+            title=f"{subject}: {heading[:1].lower()}{heading[1:]}",
             note=_note(records),
         )
 
@@ -100,7 +100,7 @@ def _charts(
     if CHOOSING in experiment.evaluate and model != CHOOSING and not few:
         own = [accuracy("choosing", CHOOSING, "Accuracy in the model that chose")]
     if all(records.explored(method).min() == 1 for method in methods):
-        balanced = True  # every cluster has a label from the start: nothing to be found
+        balanced = True  # every cluster has a label from the start: none is left to find
     else:
         clusters = chart_figure(
             f"{name}-{prefix}clusters",
@@ -110,26 +110,26 @@ def _charts(
             title=f"{subject}: clusters found",
             note=_note(records),
         )
-        # The paper puts clusters beside accuracy, unless the ground truth is there.
+        # The paper puts clusters next to accuracy, unless the ground truth is shown there.
         charts += [clusters, *own] if balanced else [*own, clusters]
         own = []
     charts += own
     if balanced:
-        said = f"Every class counts the same, in {model_name(model)}"
-        charts.append(accuracy("balanced", model, said, balanced=True))
+        heading = f"Every class counts the same, in {model_name(model)}"
+        charts.append(accuracy("balanced", model, heading, balanced=True))
     return charts
 
 
 def _ground_truth(records: Records, data: Any) -> Figure:
     name = records.experiment.name
-    said = f"{data.n_points:,} points in {data.n_classes} classes"
+    size = f"{data.n_points:,} points in {data.n_classes} classes"
     panel = classes_panel(
         data.X,
         data.classes,
         title=f"{words_of(name).heading}: ground truth",
-        description=f"{said} and {data.n_clusters} clusters.",
+        description=f"{size} and {data.n_clusters} clusters.",
     )
-    caption = f"{said}, dots and plus signs."
+    caption = f"{size}, dots and plus signs."
     return panel_figure(f"{name}-truth", panel, heading="Ground truth", caption=caption)
 
 
@@ -141,20 +141,22 @@ def _heat_maps(records: Records, data: Any) -> Figure | None:
     panels = [
         values_panel(
             data.X,
-            one.values,
-            one.labelled,
-            title=f"{heading}: {one.method.title} after {one.answers} answers",
-            description=f"Brighter points are asked first; {counted(len(one.labelled), 'label')} "
-            f"in {len(set(data.clusters[one.labelled].tolist()))} of {data.n_clusters} clusters.",
+            heat_map.values,
+            heat_map.labelled,
+            title=f"{heading}: {heat_map.method.title} after {heat_map.answers} answers",
+            description="Brighter points are asked first; "
+            f"{counted(len(heat_map.labelled), 'label')} in "
+            f"{len(set(data.clusters[heat_map.labelled].tolist()))} of "
+            f"{data.n_clusters} clusters.",
         )
-        for one in maps
+        for heat_map in maps
     ]
     title = f"{heading}: what is asked first (trial with seed {maps[0].seed})"
     return heat_map_figure(f"{records.experiment.name}-heat-maps", maps, panels, title=title)
 
 
 def model_set(records: Records) -> list[Part]:
-    """A chart for each method, a line for each model of evaluation."""
+    """A chart for each method, with a line for each evaluation model."""
     experiment = records.experiment
     models = [model for model in experiment.evaluate if model in MODELS]
     figures = []
@@ -181,7 +183,7 @@ def model_set(records: Records) -> list[Part]:
 
 
 def policies(every: Sequence[Records]) -> Part:
-    """The supplement's comparison of policies: a row for each data set, a column for a method."""
+    """The supplement's comparison of policies: a row per data set, a column per method."""
     figures, rows = [], []
     for records in every:
         named = [method.name for method in records.methods if method.group == POLICIES]
@@ -218,9 +220,9 @@ def policies(every: Sequence[Records]) -> Part:
     if not figures:
         return "", []
     return (
-        '<section id="policies"><h2>Policies</h2><p>Instead of the largest value: only among the '
-        "points that are not outliers (KDE, the least dense tenth excluded), or at random in "
-        "proportion to the exponential of the value.</p>"
+        '<section id="policies"><h2>Policies</h2><p>Instead of the largest value of all points, '
+        "the largest among the points that are not outliers (KDE, without the least dense tenth), "
+        "or a random point, in proportion to the exponential of its value.</p>"
         '<div class="card"><h3>Accuracy in PWLL</h3>'
         f'<div class="charts">{"".join(rows)}</div></div></section>'
     ), figures

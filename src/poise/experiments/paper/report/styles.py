@@ -1,4 +1,4 @@
-"""The looks of every method, the same throughout a report."""
+"""The line styles of all methods, the same throughout a report."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from poise.experiments.experiment import Method
 
 SOLID, LONG, DASHED, DOTTED, DASH_DOT = "", "11 4", "6 3", "2 3", "9 3 2 3"
 
-#: Methods that share a chart differ in colour, and in dashes or marker besides.
+#: Methods that share a chart differ in colour, and also in dashes or marker.
 STYLES: dict[str, Style] = {
     # the paper's own, and its references
     "norm": Style(0, SOLID, "circle"),
@@ -37,7 +37,7 @@ STYLES: dict[str, Style] = {
     "probcover": Style(9, DASHED, "square"),
 }
 
-#: Models are no methods: looks that the methods beside them do not have.
+#: Evaluation models have styles that the methods next to them do not have.
 MODELS: dict[str, Style] = {
     "pwll": Style(3, SOLID, "circle"),
     "laplace": Style(4, DASHED, "square"),
@@ -51,9 +51,9 @@ _MARKERS = ("cross", "triangle", "circle", "plus", "square", "down", "diamond")
 
 
 def styles_of(methods: Sequence[Method]) -> dict[str, Style]:
-    """The looks of `methods`; those without any of their own get them by their order."""
-    strangers = [method.name for method in methods if method.name not in STYLES]
+    """The styles of `methods`; a method that is not in `STYLES` gets one by its position."""
+    unstyled = [method.name for method in methods if method.name not in STYLES]
     return {m.name: STYLES[m.name] for m in methods if m.name in STYLES} | {
-        name: Style((2 + place) % 10, _DASHES[place % 4], _MARKERS[place % 7])
-        for place, name in enumerate(strangers)
+        name: Style((2 + position) % 10, _DASHES[position % 4], _MARKERS[position % 7])
+        for position, name in enumerate(unstyled)
     }

@@ -1,4 +1,4 @@
-"""The tables of a report: claims, numbers, and the two of the paper."""
+"""The tables of a report: claims, numbers, and the paper's own two tables."""
 
 from collections.abc import Sequence
 from html import escape
@@ -28,7 +28,7 @@ TOPICS = {
 
 
 def verdict_mark(verdict: Verdict) -> str:
-    """A verdict as a small label: a sign, its words, a colour."""
+    """A verdict as a small label: a sign, its text, a colour."""
     return (
         f'<span class="verdict {_CLASSES[verdict]}"><span aria-hidden="true">{_SIGNS[verdict]}'
         f"</span> {verdict.value}</span>"
@@ -36,10 +36,10 @@ def verdict_mark(verdict: Verdict) -> str:
 
 
 def claims_table(claims: Sequence[Claim], linked: Sequence[str]) -> str:
-    """The claims with their verdicts and numbers; names in `linked` lead to their sections.
+    """The claims with their verdicts and numbers; names in `linked` link to their sections.
 
-    Roles are written out because a narrow page lays the table out as blocks, which would
-    otherwise make it no table to a screen reader.
+    Roles are explicit because a narrow page lays the table out as blocks, which would hide the
+    table from screen readers.
     """
 
     def tested(claim: Claim) -> bool:
@@ -50,27 +50,27 @@ def claims_table(claims: Sequence[Claim], linked: Sequence[str]) -> str:
         members = list(group)
         shown = [claim for claim in members if claim.about in linked or tested(claim)]
         rules = {claim.rule for claim in members}
-        shared = len(rules) == 1 and len(members) > 1  # said once, then
+        shared = len(rules) == 1 and len(members) > 1  # shown once, then
         rule = f'<p class="quiet">{_rule(members[0])}</p>' if shared and shown else ""
         parts.append(
             '<tr role="row" class="topic"><th role="rowheader" scope="rowgroup" colspan="3">'
             f"{number}. {escape(TOPICS[number])}{rule}</th></tr>"
         )
-        told: set[str] = set()
+        explained: set[str] = set()
         for claim in shown:
             parts.append(
                 _claim_row(
-                    claim, linked, with_rule=not shared, with_differs=claim.about not in told
+                    claim, linked, with_rule=not shared, with_differs=claim.about not in explained
                 )
             )
-            told |= {claim.about} if claim.differs else set()
-        # What was not run at all waits in one row.
-        waiting = [claim for claim in members if claim not in shown]
-        if waiting:
-            parts.append(_waiting_row(waiting))
+            explained |= {claim.about} if claim.differs else set()
+        # Claims on experiments that were not run share one row.
+        not_run = [claim for claim in members if claim not in shown]
+        if not_run:
+            parts.append(_not_run_row(not_run))
     head = "".join(
         f'<th role="columnheader" scope="col">{name}</th>'
-        for name in ("The paper says", "Here it", "What was measured")
+        for name in ("The paper says", "Here it", "Measured")
     )
     return (
         f'<table role="table" class="claims"><thead role="rowgroup"><tr role="row">{head}</tr>'
@@ -98,7 +98,7 @@ def _rule(claim: Claim) -> str:
     return f"Rule: {escape(_lower(claim.rule))}"
 
 
-def _waiting_row(claims: Sequence[Claim]) -> str:
+def _not_run_row(claims: Sequence[Claim]) -> str:
     names = " · ".join(dict.fromkeys(words_of(claim.about).heading for claim in claims))
     statements = " ".join(dict.fromkeys(claim.statement for claim in claims))
     return (
@@ -109,7 +109,7 @@ def _waiting_row(claims: Sequence[Claim]) -> str:
 
 
 def numbers_table(records: Records, models: Sequence[str]) -> str:
-    """Every method in some of the evaluation models, which are named if there are several."""
+    """Every method in some evaluation models, which are named if there are several."""
     rows = [row for row in summary_rows(records) if row.model in models]
     styles = styles_of(records.experiment.methods)
     titles = {method.name: method.title for method in records.experiment.methods}
@@ -117,7 +117,7 @@ def numbers_table(records: Records, models: Sequence[str]) -> str:
     several = len(models) > 1
     head = (
         "Method",
-        *["Judged in"] * several,
+        *["Evaluated in"] * several,
         *("Area", "Final accuracy", "Labels to 90%", "to 95%", "to all clusters"),
         *("Time", "Trials"),
     )
@@ -153,11 +153,11 @@ def _cells(row: SummaryRow, best: float) -> list[str]:
 
 
 def uncertainty_table() -> str:
-    """The paper's table of uncertainty sampling methods, in our words."""
+    """The paper's table of uncertainty sampling methods, in other words."""
     return table(
-        ["Method", "Asks where", "In the model"],
+        ["Method", "Asks the point where", "In the model"],
         [
-            ["SM, smallest margin", "the two largest scores are nearest", "PWLL, τ = 0"],
+            ["SM, smallest margin", "the two largest scores are closest", "PWLL, τ = 0"],
             ["Norm, minimum norm", "the norm of the scores is smallest", "PWLL-τ, τ fixed"],
             ["Norm, τ → 0", "the norm of the scores is smallest", "PWLL-τ, τ decays to 0"],
         ],
@@ -165,7 +165,7 @@ def uncertainty_table() -> str:
 
 
 def grouping_table() -> str:
-    """The paper's table of clusters modulo k, as its rule gives it."""
+    """The paper's table of clusters modulo k, computed by its rule."""
     rows = []
     for name, clusters, k in (("MNIST", 10, 3), ("Fashion-MNIST", 10, 3), ("EMNIST", 47, 5)):
         cells = []
@@ -180,5 +180,5 @@ def grouping_table() -> str:
 
 
 def _lower(text: str) -> str:
-    """A sentence that goes on from a colon."""
+    """A sentence as it continues after a colon."""
     return text[:1].lower() + text[1:]

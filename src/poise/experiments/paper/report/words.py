@@ -1,4 +1,4 @@
-"""What each experiment is about, in our words, and how models and numbers are written."""
+"""Descriptions of the experiments, and how models and numbers are written."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from poise.experiments.experiment import CHOOSING
 
 @dataclass(frozen=True)
 class Words:
-    """A heading and what to know before looking at the figures."""
+    """A heading, and what to know before looking at the figures."""
 
     heading: str
     about: str
@@ -16,34 +16,35 @@ class Words:
 EXPERIMENTS: dict[str, Words] = {
     "blobs": Words(
         "Blobs",
-        "Eight clouds on a circle, of two classes in turn. Two labels at the start leave six "
-        "clouds unseen: a method that only sharpens the boundary it knows never finds them.",
+        "Eight clusters on a circle, which alternate between two classes. The two labels at the "
+        "start leave six clusters unseen. A method that only refines the boundary it knows never "
+        "finds them.",
     ),
     "box": Words(
         "Box",
-        "A lattice with a thin gap that parts the classes. There is little to find, so whoever "
-        "goes on exploring for ever loses to those who turn to the boundary.",
+        "A lattice with a narrow gap between the classes. There is little to find, so a method "
+        "that keeps exploring loses to one that turns to the boundary.",
     ),
     "isolet": Words(
         "Isolet",
-        "Spoken letters, 26 classes, one label at the start. Accuracy is that of plain Laplace "
-        "learning, in which earlier work found smallest margin worse than chance.",
+        "Spoken letters, 26 classes, one label at the start. Accuracy is measured in plain Laplace "
+        "learning, in which earlier work found smallest margin worse than random questions.",
     ),
     "mnist": Words(
         "MNIST",
-        "Handwritten digits, taken modulo 3: ten clusters make three classes, so a class is known "
-        "only when all its digits have been found.",
+        "Handwritten digits modulo 3: ten clusters form three classes, so a class is known only "
+        "when all its digits have been found.",
     ),
     "fashionmnist": Words(
-        "Fashion-MNIST", "Articles of clothing, ten clusters taken modulo 3 to three classes."
+        "Fashion-MNIST", "Articles of clothing: ten clusters, modulo 3, form three classes."
     ),
-    "emnist": Words("EMNIST", "Letters and digits, 47 clusters taken modulo 5 to five classes."),
+    "emnist": Words("EMNIST", "Letters and digits: 47 clusters, modulo 5, form five classes."),
     "mnist-imb": Words(
         "Imbalanced MNIST",
-        "The digits modulo 3 with some of them thinned out: small clusters are harder to find.",
+        "The digits modulo 3, with fewer images of some digits: small clusters are harder to find.",
     ),
     "fashionmnist-imb": Words(
-        "Imbalanced Fashion-MNIST", "The articles modulo 3 with some of them thinned out."
+        "Imbalanced Fashion-MNIST", "The articles modulo 3, with fewer images of some articles."
     ),
     "emnist-vcd": Words(
         "EMNIST-VCD",
@@ -52,8 +53,8 @@ EXPERIMENTS: dict[str, Words] = {
     ),
     "models": Words(
         "Other models",
-        "Questions chosen once, on Isolet; what differs is the model that makes predictions from "
-        "the answers.",
+        "The questions on Isolet are chosen once. What differs is the model that predicts from the "
+        "answers.",
     ),
 }
 
@@ -68,17 +69,17 @@ MODELS = {
 
 
 def words_of(name: str) -> Words:
-    """Words of an experiment; its name if it is none of the paper's."""
+    """The description of an experiment; its name if it is not one of the paper's."""
     return EXPERIMENTS.get(name, Words(name, ""))
 
 
 def model_name(model: str) -> str:
-    """A model as prose calls it."""
+    """The name of a model in a text."""
     return MODELS.get(model, model)
 
 
 def seconds(value: float) -> str:
-    """A time a person can read: milliseconds, seconds, minutes or hours."""
+    """A time in milliseconds, seconds, minutes or hours."""
     if value < 0.9995:
         return f"{1000 * value:.3g} ms"
     if value < 60:
@@ -89,10 +90,10 @@ def seconds(value: float) -> str:
 
 
 def sentence(words: str) -> str:
-    """`words` as a sentence: a capital and a full stop; nothing stays nothing."""
+    """`words` as a sentence with a capital and a full stop; an empty text stays empty."""
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 trial``, ``2,000 trials``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

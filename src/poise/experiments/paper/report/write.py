@@ -1,4 +1,4 @@
-"""Write a report."""
+"""Writes a report."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,14 +34,14 @@ def write_report(
 
     Parameters
     ----------
-    records : of one experiment each, finished or not
-    timings : seconds a query of the forms on 500 candidates, by the method's name
-    command : what somebody has to type to get this report
+    records : one for each experiment, finished or not
+    timings : seconds per query of the forms on 500 candidates, by method name
+    command : the command line that makes this report
 
     Returns
     -------
-    The path of ``index.html``. A report that is there already is replaced when the new one is
-    complete, and left alone if anything goes wrong before.
+    The path of ``index.html``. An existing report is replaced when the new one is complete, and
+    kept if anything fails before.
     """
     files = report_files(records, timings=timings, command=command)
     write_together(folder, files)
@@ -58,26 +58,26 @@ def report_files(
     if not records:
         raise InputError("a report needs the records of at least one experiment")
     claims = judge(records, timings)
-    made = [section(one) for one in records]
-    made.append(policies(records))
-    files = {f"figures/{figure.name}.svg": figure.svg for _, many in made for figure in many}
-    rows = [row for one in records for row in summary_rows(one)]
-    names = [one.experiment.name for one in records]
+    parts = [section(run) for run in records]
+    parts.append(policies(records))
+    files = {f"figures/{figure.name}.svg": figure.svg for _, figures in parts for figure in figures}
+    rows = [row for run in records for row in summary_rows(run)]
+    names = [run.experiment.name for run in records]
     files["summary.csv"] = summary_csv(rows)
     files["index.html"] = page(
         "The paper's experiments, repeated",
         "<main>",
         _opening(claims, records),
-        _contents(names, with_policies=bool(made[-1][0])),
+        _contents(names, with_policies=bool(parts[-1][0])),
         _verdicts(claims, names),
-        *(html for html, _ in made),
+        *(html for html, _ in parts),
         _tables(),
         _ending(command, len(files) - 1),
         "</main>",
         f"<footer>This page is one file: it loads nothing. It repeats {escape(PAPER)}.</footer>",
         sheets=("report.css",),
     )
-    for words in ("τ → 0", " ± "):  # not to be torn apart at the end of a line
+    for words in ("τ → 0", " ± "):  # no line break inside
         files["index.html"] = files["index.html"].replace(words, words.replace(" ", "\u00a0"))
     return files
 
@@ -86,30 +86,30 @@ def _opening(claims: Sequence[Claim], records: Sequence[Records]) -> str:
     count = Counter(claim.verdict for claim in claims)
     tested = count[Verdict.HOLDS] + count[Verdict.FAILS]
     if not tested:
-        said = "None of the paper's claims could be tested here."
+        headline = "None of the paper's claims could be tested here."
     elif not count[Verdict.FAILS]:
-        said = (
+        headline = (
             f"All {tested} claims that were tested hold."
             if tested > 1
             else "The one claim that was tested holds."
         )
     else:
-        said = f"{count[Verdict.HOLDS]} of {tested} claims that were tested hold."
+        headline = f"{count[Verdict.HOLDS]} of {tested} claims that were tested hold."
     untested = count[Verdict.UNTESTED]
     rest = f" {counted(untested, 'claim')} could not be tested with these records." * bool(untested)
-    open_ = [words_of(one.experiment.name).heading for one in records if not one.complete]
+    open_names = [words_of(run.experiment.name).heading for run in records if not run.complete]
     unfinished = (
-        f'<p class="missing"><b>Not finished.</b> Trials are missing of {escape(", ".join(open_))}'
-        ": see there.</p>"
-        if open_
+        '<p class="missing"><b>Not finished.</b> Trials are missing in '
+        f"{escape(', '.join(open_names))}.</p>"
+        if open_names
         else ""
     )
     return (
         '<header><p class="eyebrow">poise reproduce</p>'
-        f"<h1>{said}</h1>"
+        f"<h1>{headline}</h1>"
         "<p>The experiments of the paper on Poisson reweighted Laplacian uncertainty sampling, "
-        f"simulated again: {counted(len(records), 'experiment')}. Every claim below has its rule "
-        f"and the numbers behind it.{rest}</p>{unfinished}</header>"
+        f"simulated again: {counted(len(records), 'experiment')}. Every claim below comes with its "
+        f"rule and numbers.{rest}</p>{unfinished}</header>"
     )
 
 
@@ -124,9 +124,9 @@ def _verdicts(claims: Sequence[Claim], names: Sequence[str]) -> str:
     return (
         '<section id="claims"><h2>Claim by claim</h2>'
         '<p class="quiet">Area is the mean accuracy over the questions. Intervals hold the true '
-        "mean with 95% confidence; differences are taken trial by trial, because trials with one "
-        "seed begin with the same labels. Where fewer than "
-        f"{TRIALS} trials leave both possible, a claim is open.</p>"
+        "mean with 95% confidence. Differences are taken trial by trial, because trials with the "
+        "same seed start from the same labels. If there are fewer than "
+        f"{TRIALS} trials and they leave both outcomes possible, a claim is open.</p>"
         f'<div class="card">{claims_table(claims, names)}</div></section>'
     )
 
@@ -142,10 +142,10 @@ def _tables() -> str:
 
 
 def _ending(command: str, n_files: int) -> str:
-    again = f"<p>To make this report again:</p><pre>{escape(command)}</pre>" if command else ""
+    again = f"<p>This command makes the report:</p><pre>{escape(command)}</pre>" if command else ""
     return (
-        f'<section class="card ending"><h2>Take it with you</h2>{again}'
-        '<p>Every number is in <a href="summary.csv">summary.csv</a>, a line for each method and '
-        "model, and every figure is in the folder <code>figures</code> as a file of its own "
-        f"({n_files - 1} of them).</p></section>"
+        f'<section class="card ending"><h2>Files</h2>{again}'
+        '<p>All numbers are in <a href="summary.csv">summary.csv</a>, one line per method and '
+        f"model. All {n_files - 1} figures are in the folder <code>figures</code>, one file "
+        "each.</p></section>"
     )
