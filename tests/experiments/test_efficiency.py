@@ -195,7 +195,7 @@ class TestRun:
     def test_missing_accuracies_are_measured(self, measured, tmp_path):
         lines = accuracy.accuracy_lines(tmp_path)
         units = list(accuracy.missing_units(questions.question_lines(measured), lines))
-        random = {unit.predictors for unit in units if unit.method == "random"}
+        random = {unit.predictors for unit in units if unit.asked.method == "random"}
         assert random == {(PWLL, BALANCED, LOGISTIC)}
         row, _ = accuracy.measure_unit(next(unit for unit in units if unit.asked.method == "norm"))
         kept = next(

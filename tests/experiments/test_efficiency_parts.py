@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from poise.active.stopping import RULES
-from poise.cli.bench import ACCURACY_PARTS
+from poise.cli.bench.accuracy import PARTS as ACCURACY_PARTS
 from poise.cli.main import main
 from poise.experiments.efficiency import estimation, noise, peers, questions, stopping
 from poise.experiments.efficiency.accuracy import BALANCED, COMBINED, accuracy_lines
@@ -29,7 +29,7 @@ FILES = {f"{name}.jsonl" for name in (*MEASURED, "questions")}
 def small(patch):
     """Sessions of 40 answers, two sizes of audits."""
     patch.setattr(stopping, "BUDGET", 40)
-    patch.setattr(stopping, "ENOUGH", 20)
+    patch.setattr(stopping, "ENOUGH_ANSWERS", 20)
     patch.setattr(noise, "LABELS", 30)
     patch.setattr(noise, "FLIPS", 2)
     patch.setattr(estimation, "QUESTIONS", 30)
@@ -290,7 +290,7 @@ class TestEstimation:
         trials = [make_trial("digits", number) for number in (0, 1)]
         assert [estimation.sizes(t, later=False) for t in trials] == [(5, 8), (5, 8)]
         assert [estimation.sizes(t, later=True) for t in trials] == [(5,), (8,)]
-        monkeypatch.setattr(estimation, "POINTS", 100)
+        monkeypatch.setattr(estimation, "ALL_SIZES_MAX_POINTS", 100)
         assert [estimation.sizes(t, later=False) for t in trials] == [(5,), (8,)]
 
     def test_goals(self):

@@ -147,7 +147,7 @@ def test_memory(need, n_candidates, reason):
 
 def test_a_peer_without_memory_chooses_from_a_part(tiny, monkeypatch):
     pytest.importorskip("skactiveml", reason="needs the extra bench")
-    monkeypatch.setattr(peer_curves, "MEMORY", 8 * 40**2)
+    monkeypatch.setattr(peer_curves, "MAX_ARRAY_BYTES", 8 * 40**2)
     monkeypatch.setattr(peer_curves, "PEER_POINTS", 40)
     (row,) = run_peer_unit(PeerUnit("tiny", 0, "activeml-maxherding-logistic", (0,), 20))
     assert (row["points"], row["candidates"]) == (80, 40)
@@ -158,7 +158,7 @@ def test_a_peer_without_memory_chooses_from_a_part(tiny, monkeypatch):
 
 
 def test_a_skipped_peer_says_why_and_is_not_tried_again(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(peer_curves, "MEMORY", 0)
+    monkeypatch.setattr(peer_curves, "MAX_ARRAY_BYTES", 0)
     lines = peer_lines(tmp_path)
     names = ["activeml-badge-logistic", "sklearn-label-spreading"]
     for unit in list(missing_peer_units(lines, ["tiny"], names, trials=1, budget=10)):

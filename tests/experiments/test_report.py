@@ -1,12 +1,15 @@
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hand_made import hand_made, of_paper
 
+from poise import files
 from poise.errors import InputError
 from poise.experiments.paper.experiments import EXPERIMENTS
 from poise.experiments.paper.report import write_report
@@ -195,15 +198,15 @@ def test_a_report_is_replaced_only_by_a_whole_one(
 ) -> None:
     page = write_report([blobs], tmp_path, command="the first")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    whole = Path.write_text
+    fill = files._fill
 
-    def full_disk(path: Path, text: str, *args: str, **options: str) -> int:
-        if "index" in path.name:
+    def full_disk(part: Path, write: Callable[[BinaryIO], object], durably: bool) -> None:
+        if "index" in part.name:
             raise OSError(28, "No space left on device")
-        return whole(path, text, *args, **options)
+        fill(part, write, durably)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full_disk)
+        patch.setattr(files, "_fill", full_disk)
         with pytest.raises(OSError, match="space"):
             write_report([blobs], tmp_path, command="the second")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

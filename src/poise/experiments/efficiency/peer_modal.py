@@ -1,12 +1,12 @@
 """modAL's margin sampling with logistic regression.
 
-`ActiveLearner.teach` of modAL 0.4.2.1 fails with scikit-learn 1.8 and newer: it passes on a
-parameter, force_all_finite, that no longer exists. Labels given to the constructor work with every
-version, and as `teach` refits to all labels the result is the same; so a learner is made for every
-question.
+`ActiveLearner.teach` of modAL 0.4.2.1 fails with scikit-learn 1.8 and newer, because it passes a
+parameter, force_all_finite, that no longer exists. Labels in the constructor work with every
+version, and the result is the same, because `teach` refits to all labels. So a new learner is made
+for every question.
 
 Logistic regression cannot be fitted to one class, so random points are labelled until two classes
-are known; their labels count, and until then the class that is known is guessed everywhere.
+are known. These labels count, and until then the known class is predicted everywhere.
 
 References
 ----------
@@ -64,7 +64,7 @@ class ModalMargin:
 
 
 def make_learner(X: Floats, codes: Ints, labelled: list[int]) -> Any:
-    """Their learner, fitted to the labelled points, or None while it cannot be."""
+    """Their learner, fitted to the labelled points; None if there are fewer than two classes."""
     known = codes[labelled]
     if len(np.unique(known)) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Sessions on record: the questions of a method in a trial, from which parts are measured."""
+"""Sessions on record: the questions of a method in a trial."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Asked:
     Attributes
     ----------
     pool, grouping, trial : what was labelled
-    method : who asked
+    method : the method that asked
     queries : nodes in the order of the questions
     """
 
@@ -50,7 +50,7 @@ def asked_sessions(
     trials: int,
     length: int,
 ) -> Iterator[Asked]:
-    """Sessions of `length` questions that are on record, trial by trial; longer ones are cut."""
+    """Sessions on record with `length` questions, trial by trial; longer ones are cut."""
     for trial in range(trials):
         for name in pools:
             for grouping in POOLS[name].groupings:
