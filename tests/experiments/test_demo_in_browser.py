@@ -12,7 +12,7 @@ from poise.experiments.demo.run import Demo
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_the_page_renders_alone(
+def test_the_page_renders_without_other_files(
     browser: Any, demo: Demo, tmp_path: Path, width: int, scheme: str
 ) -> None:
     path = tmp_path / "index.html"

@@ -20,7 +20,7 @@ def toy(monkeypatch):
     return Experiment("toy", "digits", methods, budget=10, seeds=(2, 3))
 
 
-def test_is_the_sum_over_methods_and_trials(toy):
+def test_the_estimate_is_the_sum_over_methods_and_trials(toy):
     # a: 2 x (4 + 10 x 0.5) = 18, b: 2 x 10 x 0.1 = 2
     assert estimate.estimate([toy], 1) == estimate.OVERHEAD_SECONDS + 20
     assert estimate.estimate([toy], 2) == estimate.OVERHEAD_SECONDS + 10
@@ -28,7 +28,7 @@ def test_is_the_sum_over_methods_and_trials(toy):
     assert estimate.estimate([toy, toy], 1) == 2 * (estimate.OVERHEAD_SECONDS + 20)
 
 
-def test_what_is_kept_costs_nothing(toy):
+def test_finished_trials_cost_nothing(toy):
     rows = [{"query": 0}]
     some = Records(toy, {("a", 2): rows, ("b", 2): rows, ("b", 3): rows})
     assert estimate.estimate([toy], 1, kept={"toy": some}) == estimate.OVERHEAD_SECONDS + 9
@@ -36,7 +36,7 @@ def test_what_is_kept_costs_nothing(toy):
     assert estimate.estimate([toy], 1, kept={"toy": every}) == 0
 
 
-def test_an_unknown_method_costs_what_the_others_do(toy):
+def test_an_unknown_method_costs_the_mean_of_the_others(toy):
     more = replace(toy, methods=(*toy.methods, Method("c")))
     assert estimate.estimate([more], 1) == pytest.approx(estimate.OVERHEAD_SECONDS + 30)
 

@@ -55,13 +55,13 @@ def test_an_estimate_is_students_interval() -> None:
     assert estimate([5.0]).margin == 0
 
 
-def test_pairs_are_the_trials_that_both_have() -> None:
+def test_pairs_are_the_common_trials() -> None:
     found = paired({1: 0.5, 2: 0.7, 3: 0.9}, {2: 0.6, 3: 0.6, 4: 0.0})
     assert found.mean == pytest.approx(0.2)
     assert found.trials == 2
 
 
-def test_what_varies_between_trials_alike_does_not_blur_a_difference() -> None:
+def test_common_variation_between_trials_does_not_widen_a_difference() -> None:
     spread = {seed: 0.1 * seed for seed in range(5)}
     found = paired({seed: value + 0.01 for seed, value in spread.items()}, spread)
     assert found.low > 0.009

@@ -36,8 +36,8 @@ def test_every_part_has_figures_that_are_files(made):
     )
 
 
-def test_what_the_figures_say(made):
-    """Facts that the words on the page rely on."""
+def test_the_numbers_of_the_figures(made):
+    """Facts on which the text of the page relies."""
     _, chapters = made
     set_up = list(chapters["set-up"].numbers.values())
     assert "different classes" in set_up[0]

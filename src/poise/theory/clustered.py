@@ -52,8 +52,8 @@ def clustered(rng: np.random.Generator, *, cells: int = 160) -> Clustered:
     width, background = float(rng.uniform(0.05, 0.07)), float(rng.uniform(0.02, 0.1))
     density = clouds(centres, width, background)
     alpha = float(rng.uniform(0.5, 2.0))
-    places = [(float(x), float(y)) for x, y in centres[:2]]
-    flat = solve_plane(places, CLASSES, density, 0.0, alpha, cells=cells // 2)
+    labelled = [(float(x), float(y)) for x, y in centres[:2]]
+    flat = solve_plane(labelled, CLASSES, density, 0.0, alpha, cells=cells // 2)
 
     away = np.linalg.norm(flat.points - centres[2], axis=-1)
     shell = (away >= RADIUS) & (away <= RADIUS + 2 * SHELL)
@@ -72,9 +72,9 @@ def clustered(rng: np.random.Generator, *, cells: int = 160) -> Clustered:
         )
 
     tau = 1.01 * float(flat.density[shell].max()) * cluster(1.0).right ** 2
-    found = solve_plane(places, CLASSES, density, tau, alpha, cells=cells)
-    away = np.linalg.norm(found.points - centres[2], axis=-1)
-    first, largest = cluster(tau), float(found.acquisition[away <= RADIUS].max())
+    plane = solve_plane(labelled, CLASSES, density, tau, alpha, cells=cells)
+    away = np.linalg.norm(plane.points - centres[2], axis=-1)
+    first, largest = cluster(tau), float(plane.acquisition[away <= RADIUS].max())
 
     near = flat.distance <= NEAR
 
@@ -93,10 +93,10 @@ def clustered(rng: np.random.Generator, *, cells: int = 160) -> Clustered:
     while not all(condition.holds for condition in around(0.0, r)):
         r *= 0.9
     tau = 0.99 * alpha**2 * float(flat.density[near].min()) / 36 / r**2
-    found = solve_plane(places, CLASSES, density, tau, alpha, cells=cells)
+    plane = solve_plane(labelled, CLASSES, density, tau, alpha, cells=cells)
     conditions = around(tau, r)
     worst = min(conditions, key=lambda condition: condition.left - condition.right)
-    return Clustered(first, largest, worst, float(found.acquisition[found.distance <= r].min()))
+    return Clustered(first, largest, worst, float(plane.acquisition[plane.distance <= r].min()))
 
 
 def clouds(centres: Floats, width: float, background: float) -> PlaneDensity:

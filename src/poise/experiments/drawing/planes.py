@@ -53,7 +53,7 @@ def colours(levels: int = LEVELS) -> list[str]:
     ends = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in SCALE], dtype=float)
     at = np.linspace(0, len(SCALE) - 1, levels)
     mixed = np.stack([np.interp(at, range(len(SCALE)), ends[:, i]) for i in range(3)], axis=1)
-    return ["#{:02x}{:02x}{:02x}".format(*np.rint(one).astype(int)) for one in mixed]
+    return ["#{:02x}{:02x}{:02x}".format(*np.rint(colour).astype(int)) for colour in mixed]
 
 
 def levels_of(values: ArrayLike, levels: int = LEVELS) -> NDArray[np.int64]:
@@ -72,31 +72,31 @@ def values_panel(
     X: ArrayLike, values: ArrayLike, labelled: ArrayLike, *, title: str, description: str
 ) -> Panel:
     """Points coloured by value, brighter if larger, with labelled points as red stars."""
-    places, size = _places(X)
+    positions, size = _positions(X)
     level = levels_of(values)
     parts = [f'<rect class="sky" width="{SIDE}" height="{SIDE}" rx="24"/>']
     # Squares tile a lattice; other points look better as dots.
-    kind = "tiles" if len(np.unique(places[:, 0])) < len(places) / 20 else "dots"
+    kind = "tiles" if len(np.unique(positions[:, 0])) < len(positions) / 20 else "dots"
     parts += [
         f'<path class="{kind}" stroke="{colour}" stroke-width="{size}" '
-        f'd="{_dots(places[level == at])}"/>'
+        f'd="{_dots(positions[level == at])}"/>'
         for at, colour in enumerate(colours())
         if (level == at).any()
     ]
     nodes = np.asarray(labelled, dtype=np.int64)
     radius = next((size for most, size in STAR_RADII if len(nodes) <= most), SMALLEST_STAR_RADIUS)
-    stars = "".join(_star(x, y, radius) for x, y in places[nodes])
+    stars = "".join(_star(x, y, radius) for x, y in positions[nodes])
     parts.append(f'<path class="stars" d="{stars}"/>')
     return Panel(title, description, "".join(parts), "values")
 
 
 def classes_panel(X: ArrayLike, classes: ArrayLike, *, title: str, description: str) -> Panel:
     """Points with a colour and a shape for each class."""
-    places, size = _places(X)
+    positions, size = _positions(X)
     arm = max(3, round(0.26 * size))
     parts = []
     for at, name in enumerate(np.unique(classes)):
-        mine = places[np.asarray(classes) == name]
+        mine = positions[np.asarray(classes) == name]
         shape = at % SHAPES
         width = (max(2, round(0.62 * size)), *[max(2, round(0.2 * size))] * 3)[shape]
         drawn = _shapes(mine, shape, arm)
@@ -104,7 +104,7 @@ def classes_panel(X: ArrayLike, classes: ArrayLike, *, title: str, description: 
     return Panel(title, description, "".join(parts), "classes")
 
 
-def _places(X: ArrayLike) -> tuple[NDArray[np.int64], int]:
+def _positions(X: ArrayLike) -> tuple[NDArray[np.int64], int]:
     """Points on the panel's grid, and the size at which neighbouring points about touch."""
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
@@ -117,28 +117,28 @@ def _places(X: ArrayLike) -> tuple[NDArray[np.int64], int]:
     return np.rint(SIDE / 2 + share * (SIDE - 2 * EDGE)).astype(np.int64), round(min(size, 40))
 
 
-def _steps(places: NDArray[np.int64]) -> NDArray[np.int64]:
+def _steps(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """Steps from each point to the next, in an order that keeps the steps short."""
-    strips = places[:, 0] // 40
-    order = np.lexsort((places[:, 1], strips))
-    return np.diff(places[order], axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
+    strips = positions[:, 0] // 40
+    order = np.lexsort((positions[:, 1], strips))
+    return np.diff(positions[order], axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
 
 
-def _dots(places: NDArray[np.int64]) -> str:
+def _dots(positions: NDArray[np.int64]) -> str:
     """A path whose round line ends draw the points."""
-    return "".join(f"m{_pair(x, y)}h0" for x, y in _steps(places))
+    return "".join(f"m{_pair(x, y)}h0" for x, y in _steps(positions))
 
 
-def _shapes(places: NDArray[np.int64], shape: int, arm: int) -> str:
+def _shapes(positions: NDArray[np.int64], shape: int, arm: int) -> str:
     """A path with one shape at every point; each shape ends where it began."""
     if shape == 0:
-        return _dots(places)
+        return _dots(positions)
     drawn = {
         1: f"m-{arm} 0h{2 * arm}m-{arm}-{arm}v{2 * arm}m0-{arm}",
         2: f"m-{arm}-{arm}l{2 * arm} {2 * arm}m0-{2 * arm}l-{2 * arm} {2 * arm}m{arm}-{arm}",
         3: f"m-{arm} 0a{arm} {arm} 0 1 0 {2 * arm} 0a{arm} {arm} 0 1 0-{2 * arm} 0m{arm} 0",
     }[shape]
-    return "".join(f"m{_pair(x, y)}{drawn}" for x, y in _steps(places))
+    return "".join(f"m{_pair(x, y)}{drawn}" for x, y in _steps(positions))
 
 
 def _star(x: int, y: int, radius: int) -> str:
