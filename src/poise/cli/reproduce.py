@@ -52,7 +52,7 @@ def reproduce(
     jobs: int | None,
     only_estimate: bool,
 ) -> None:
-    """Reproduce the paper: every figure and table, and whether each claim holds.
+    """Reproduce the paper's figures, tables and claims.
 
     FIGURE is blobs, box, isolet, mnist, fashionmnist, emnist, mnist-imb, fashionmnist-imb,
     emnist-vcd or models. Without arguments, or with "all", everything runs. Data sets are read from

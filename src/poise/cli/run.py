@@ -33,11 +33,12 @@ def run(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Label a data set by simulation, with several methods and several trials of each.
+    """Run a simulated labelling experiment.
 
-    EXPERIMENT is a TOML file, or the name of one of the paper's experiments: blobs, box, isolet,
-    mnist, fashionmnist, emnist, mnist-imb, fashionmnist-imb, emnist-vcd, models. Every finished
-    trial is kept: run the same command again to resume.
+    Several methods label a data set by simulation, in several trials each. EXPERIMENT is a TOML
+    file, or the name of one of the paper's experiments: blobs, box, isolet, mnist, fashionmnist,
+    emnist, mnist-imb, fashionmnist-imb, emnist-vcd, models. Every finished trial is kept: run the
+    same command again to resume.
 
     \b
     A TOML file looks like this:

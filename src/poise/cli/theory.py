@@ -20,7 +20,7 @@ from poise.cli.options import json_option, output_option, page_in
 @output_option("out/theory", "the page, index.html, and the figures")
 @json_option("a list")
 def theory(figures: tuple[str, ...], output: Path, as_json: bool) -> None:
-    """Draw the paper's theory, and print the numbers behind it.
+    """Draw the paper's theory and print its numbers.
 
     \b
     Figures:

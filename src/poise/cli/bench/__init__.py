@@ -15,7 +15,9 @@ from poise.cli.bench.vopt import vopt
 @click.group(invoke_without_command=True)
 @click.pass_context
 def bench(context: click.Context) -> None:
-    """Measure poise against other libraries, side by side in one run.
+    """Compare poise with other libraries.
+
+    poise and the other library are measured side by side in one run.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``poise bench accuracy``: accuracy after few labels, beside every rival."""
+"""``poise bench accuracy``: accuracy after few labels, compared with rivals."""
 
 import json
 from pathlib import Path

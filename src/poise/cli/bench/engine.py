@@ -1,4 +1,4 @@
-"""``poise bench engine``: speed, memory and accuracy beside graphlearning's."""
+"""``poise bench engine``: speed, memory and accuracy, compared with graphlearning."""
 
 import click
 

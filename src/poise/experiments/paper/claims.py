@@ -206,7 +206,7 @@ def _truncated_spectra() -> list[_Test]:
             _Test(
                 5,
                 name,
-                "V-Opt with a truncated spectrum is poor beside V-Opt without truncation.",
+                "V-Opt with a truncated spectrum is poor compared with V-Opt without truncation.",
                 f"It is lower {SIGNIFICANTLY}; compared with the form on 500 candidates, or "
                 "on all points where that was not run.",
                 rules.truncated_is_poor,

@@ -5,8 +5,8 @@ current speed. The table has one entry per method of each of the paper's experim
 ``python -m poise.experiments.paper.estimate REPORT`` updates it from the records of a report.
 """
 
+import argparse
 import json
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -111,4 +111,6 @@ def main(report: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Update costs.json from a report's records.")
+    parser.add_argument("report", type=Path, help="folder of the report")
+    main(parser.parse_args().report)

@@ -81,7 +81,7 @@ def area_below(method: str, other: str) -> Rule:
     def judged(records: Records) -> tuple[bool, str]:
         _need(records, method, other)
         difference = _difference(records, method, other)
-        return _below(difference, _beside(records, method, other, difference))
+        return _below(difference, _areas_text(records, method, other, difference))
 
     return judged
 
@@ -90,14 +90,14 @@ def explores_faster(records: Records) -> tuple[bool, str]:
     """Norm with decay has a larger area under the curve of clusters found than V-Opt."""
     _need(records, "norm-decay", "vopt")
     difference = _difference(records, "vopt", "norm-decay", explored=True)
-    return _below(difference, _beside(records, "vopt", "norm-decay", difference, explored=True))
+    return _below(difference, _areas_text(records, "vopt", "norm-decay", difference, explored=True))
 
 
 def alike(records: Records) -> tuple[bool, str]:
     """Norm with decay and V-Opt have about the same area."""
     _need(records, "norm-decay", "vopt")
     difference = _difference(records, "norm-decay", "vopt")
-    numbers = _beside(records, "norm-decay", "vopt", difference)
+    numbers = _areas_text(records, "norm-decay", "vopt", difference)
     good = abs(difference.mean) < LIKE
     possible = difference.low < LIKE and difference.high > -LIKE
     if not good and possible and difference.trials < TRIALS:
@@ -149,7 +149,7 @@ def truncated_is_poor(records: Records) -> tuple[bool, str]:
         raise Untestable("V-Opt without truncation was not run")
     _need(records, "vopt-truncated", whole[0])
     difference = _difference(records, "vopt-truncated", whole[0])
-    return _below(difference, _beside(records, "vopt-truncated", whole[0], difference))
+    return _below(difference, _areas_text(records, "vopt-truncated", whole[0], difference))
 
 
 def oversampled(records: Records) -> tuple[bool, str]:
@@ -224,7 +224,7 @@ def _difference(records: Records, first: str, second: str, *, explored: bool = F
     )
 
 
-def _beside(
+def _areas_text(
     records: Records, first: str, second: str, difference: Estimate, *, explored: bool = False
 ) -> str:
     areas = " and ".join(
