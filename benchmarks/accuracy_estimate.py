@@ -1,12 +1,14 @@
-"""Coverage and width of the estimated accuracy, for docs/decisions/accuracy-estimate.md.
+"""Coverage and width of the estimated accuracy's interval, for docs/decisions/accuracy-estimate.md.
 
-``POISE_DATA=folder python benchmarks/accuracy_estimate.py [SETS]``: sessions of 100 questions by
-the default acquisition on the tuning sets, with an audit of 20, 40 or 60 items after the last
-question or halfway. The answers of the audit are labels, and their predictions are held out. Then
-the same with wrong confidences, for which the model stays that of the 100 questions.
+    POISE_DATA=folder python benchmarks/accuracy_estimate.py [SET ...]
+
+Sessions of 100 questions by the default acquisition on the tuning sets, with an audit of 20, 40 or
+60 items after the last question or halfway. The answers of the audit become labels; their
+predictions are held out. The same is measured with wrong confidences; there the model stays that of
+the 100 questions.
 """
 
-import sys
+import argparse
 from collections import defaultdict
 
 import numpy as np
@@ -23,6 +25,7 @@ from poise.experiments.efficiency.estimation import (
 from poise.experiments.efficiency.fits import pwll_fit
 from poise.experiments.efficiency.sets import POOLS, Pool
 
+TUNING = [name for name, pool in POOLS.items() if pool.role == "tuning"]
 TRIALS, QUESTIONS = 6, 100
 #: Points of a trial at most, so that hundreds of sessions with their refits take minutes.
 POINTS = 6_000
@@ -74,8 +77,12 @@ def line(name: str, rows: list[Estimation]) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", metavar="SET", default=TUNING)
     rows: dict[str, list[Estimation]] = defaultdict(list)
-    for name in sys.argv[1:] or [n for n, pool in POOLS.items() if pool.role == "tuning"]:
+    for name in parser.parse_args().sets:
         for number in range(TRIALS):
             graph, codes = trial(POOLS[name], number)
             asked = ask(graph, codes, np.array([], dtype=np.int64), QUESTIONS, number)

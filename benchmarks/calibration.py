@@ -1,11 +1,13 @@
 """Ways to calibrate probabilities, for docs/decisions/calibration.md.
 
-``POISE_DATA=folder python benchmarks/calibration.py [SETS]``: sessions of 100 labels on the tuning
-sets, chosen by `auto` or at random; the expected calibration error at 20, 50 and 100
-labels of each candidate, and how often guesses shown at 90% or more are right. ``NAME%K`` groups
-the classes of a set modulo K.
+    POISE_DATA=folder python benchmarks/calibration.py [SET ...]
+
+Sessions of 100 labels on the tuning sets, chosen by `auto` or at random. For each candidate: the
+expected calibration error at 20, 50 and 100 labels, and the share of right guesses among those
+shown at 90% or more. ``NAME%K`` groups the classes of a set modulo K.
 """
 
+import argparse
 import sys
 from collections import defaultdict
 
@@ -143,8 +145,12 @@ def report(rows: dict[tuple[str, str, int, str], list[CalibrationRow]]) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", metavar="SET", default=SETS.split())
     rows: dict[tuple[str, str, int, str], list[CalibrationRow]] = defaultdict(list)
-    for name in sys.argv[1:] or SETS.split():
+    for name in parser.parse_args().sets:
         for number in range(TRIALS):
             graph, codes = trial(name, number)
             orders = {

@@ -1,14 +1,13 @@
-"""Which coarse space, and how do steps grow with the graph? The numbers behind
-docs/decisions/preconditioner.md, as tables.
+"""Coarse spaces, and steps as the graph grows: the tables of docs/decisions/preconditioner.md.
 
     POISE_DATA=folder python benchmarks/coarse_levels.py --folder graphs
     python benchmarks/coarse_levels.py --folder graphs --parts steps --sizes 10000 300000
 
-Graphs: clusters of points (50 of them, 10 latent dimensions, 32 in all, 10 neighbours) of the
-given sizes, kept in the folder once they are made, and mnist_vae where POISE_DATA has it. Parts:
+The graphs are clusters of points of the given sizes (50 clusters, 10 latent dimensions, 32 in all,
+10 neighbours), kept in the folder, and mnist_vae if POISE_DATA has it. Parts:
 
-    steps      steps, and work in products of the graph's matrix, by coarse space
-    growth     steps of the solver as it is, by size
+    steps      steps, and work in products with the graph's matrix, by coarse space
+    growth     steps of the current solver, by size
 """
 
 import argparse
@@ -293,7 +292,9 @@ def growth(name: str, graph: poise.Graph) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument(
         "--sizes", nargs="*", type=int, default=[10_000, 100_000, 300_000, 1_000_000]

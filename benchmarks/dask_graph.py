@@ -1,4 +1,4 @@
-"""A neighbour graph on Dask beside one process: recall, time and memory, on the same points.
+"""A neighbour graph built with Dask and in one process: recall, time and memory on the same points.
 
     python benchmarks/dask_graph.py points -n 1000000 --data touching   # writes the points
     python benchmarks/dask_graph.py truth                               # exact lists of 2,000
@@ -7,12 +7,12 @@
     python benchmarks/dask_graph.py cells                               # what many cells cost
     python benchmarks/dask_graph.py table                               # what was measured
 
-Each part is a process of its own and leaves its result in --folder. Points, 32 dimensions, float32:
-"touching": 30 clusters in 8 dimensions bent into 32, with noise in all, which touch; "apart": 1,000
-round clusters that hardly do; "filling": 1,000 round clusters that overlap, so that the points fill
-all 32 dimensions, the hardest case for any search that leaves cells out. Recall: share of the true
-k nearest neighbours that the lists hold, against every pair in float64. Memory: the largest
-resident size of the process, for Dask that of the largest worker.
+Each part runs in its own process and writes its result to --folder. The points are float32 in 32
+dimensions. "touching": 30 clusters in 8 dimensions bent into 32, with noise, which touch. "apart":
+1,000 round clusters that hardly touch. "filling": 1,000 round clusters that overlap, so that the
+points fill all 32 dimensions; this is the hardest case for a search that skips cells. Recall is the
+share of the true k nearest neighbours in the lists, compared with all pairs in float64. Memory is
+the peak resident size of the process, for Dask that of the largest worker.
 """
 
 import argparse
@@ -190,7 +190,9 @@ def table(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parts = {f.__name__: f for f in (points, truth, one, dask, cells, table)}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--folder", type=Path, default=Path("out/dask"))

@@ -1,9 +1,10 @@
-"""Embeddings of images side by side: seconds, numbers per item, and 1-NN accuracy.
+"""Embeddings of small grey images: seconds, numbers per item and 1-NN accuracy.
 
     POISE_DATA=folder python benchmarks/encoders.py mnist fashionmnist --items 10000
 
-1-NN accuracy is the share of items whose nearest other item has the same class: what a graph of
-neighbours can make use of. `scattering` is measured where kymatio is installed.
+1-NN accuracy is the share of items whose nearest other item has the same class: what a neighbour
+graph can use. `scattering` is measured if kymatio is installed. The tables are in
+docs/decisions/encoders.md.
 """
 
 import argparse
@@ -57,7 +58,9 @@ WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))

@@ -1,11 +1,11 @@
-"""Schemathesis against a served app: no request may make it fail.
+"""Schemathesis against the app's API: no request may cause a server error.
 
     python benchmarks/fuzz.py [--examples 50] [--schemathesis PATH]
 
-Serves the data set digits on this machine, gives schemathesis the cookie, and has it send what the
-description at /api/openapi.json allows, and what it does not. Only an answer of 500 and above
-counts. Schemathesis is no dependency: pip install schemathesis, best into an environment of its
-own, whose program --schemathesis names.
+Serves the data set digits on this machine and gives schemathesis the session cookie. Schemathesis
+sends requests that the description at /api/openapi.json allows, and some that it does not. Only
+responses of 500 and above count. Schemathesis is not a dependency: install it with pip, best in its
+own environment, and name its program with --schemathesis.
 """
 
 import argparse
@@ -18,7 +18,9 @@ from pathlib import Path
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--examples", type=int, default=50, help="requests of each kind")
     parser.add_argument("--schemathesis", default="schemathesis", help="the program")
     given = parser.parse_args()

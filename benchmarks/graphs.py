@@ -1,8 +1,8 @@
-"""Which graph predicts best from random labels: neighbours, metric, kernel, symmetry, hubs.
+"""Accuracy by way of building the graph: neighbours, metric, kernel, symmetry, hubs.
 
-    POISE_DATA=... python benchmarks/graphs.py [SETS] [--trials 3] [--points 5000]
+    POISE_DATA=folder python benchmarks/graphs.py [SET ...] [--trials 3] [--points 5000]
 
-Accuracy of PWLL on the rest with 20, 50 and 100 random labels, averaged, for the tuning sets of
+Mean accuracy of PWLL on the rest with 20, 50 and 100 random labels, for the tuning sets of
 `poise bench accuracy`. The table is in docs/decisions/graph.md.
 """
 
@@ -97,7 +97,9 @@ def trials(name: str, count: int, points: int) -> Iterator[tuple[np.ndarray, ...
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--points", type=int, default=5_000)

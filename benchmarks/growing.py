@@ -1,11 +1,11 @@
-"""A graph that grows while somebody labels: accuracy and time against a graph built at once.
+"""A graph that grows during labelling: accuracy and time, compared with a graph built at once.
 
-    POISE_DATA=... python benchmarks/growing.py accuracy [cifar10_eff mnist_vae] [--seeds 5]
-    POISE_DATA=... python benchmarks/growing.py time [mnist_vae] [--new 1000]
+    POISE_DATA=folder python benchmarks/growing.py accuracy [cifar10_eff mnist_vae] [--seeds 5]
+    POISE_DATA=folder python benchmarks/growing.py time [mnist_vae] [--new 1000]
 
-Accuracy: half of the points at the start, the rest in ten steps, five answers before each; 50
-answers in all, asked by "auto" from no label at all. Time: one step against building again. The
-tables are in docs/decisions/growing.md.
+Accuracy: half of the points at the start, the rest in ten steps, five answers before each step; 50
+answers in all, asked by "auto" without labels at the start. Time: one step, compared with building
+the graph again. The tables are in docs/decisions/growing.md.
 """
 
 import argparse
@@ -118,7 +118,9 @@ def measure_time(name: str, points: int, new: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["accuracy", "time"])
     parser.add_argument("sets", nargs="*", help="names of .npz files in POISE_DATA")
     parser.add_argument("--points", type=int, default=0)

@@ -1,12 +1,11 @@
-"""How accurate must a solve be that only chooses a question or names classes? The numbers behind
-docs/decisions/single-precision.md, as tables.
+"""How loose solves may be that choose questions or predict: docs/decisions/single-precision.md.
 
     POISE_DATA=folder python benchmarks/loose_solves.py
     POISE_DATA=folder python benchmarks/loose_solves.py --parts questions --sets mnist_vae isolet
 
-Sets are files of POISE_DATA (arrays X and y). Parts:
+Sets are files in POISE_DATA (arrays X and y). Parts:
 
-    questions    how many questions are those of tight solves, by acquisition and tolerance
+    questions    how many questions agree with those of tight solves, by acquisition and tolerance
     predictions  how many predictions differ from those of tight solves, by tolerance
     warm         steps from zero, and from the solution with one label fewer
 """
@@ -196,7 +195,9 @@ def warm(names: Sequence[str], most: int, budget: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--points", type=int, default=20_000, help="points of a set, at most")

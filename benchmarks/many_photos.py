@@ -1,13 +1,13 @@
-"""A folder of photographs by the default path of the app, and sources at the edge.
+"""A folder of photographs in the app with default settings, and unusual sources.
 
     python benchmarks/many_photos.py photos --files 10000
     python benchmarks/many_photos.py edges
 
-`photos` writes files of 640 x 480 pixels, opens them as a project, kills that with signal 9
-halfway, and starts it again, at last beside new files: photos a second beside the network alone,
-memory as it goes, seconds to the first question, and how much was lost. `edges` opens sources that
-are odd, and says what came of them, in how many seconds and how much memory. --folder keeps the
-files for the next time.
+`photos` writes files of 640 x 480 pixels and opens them as a project. It kills that process with
+signal 9 halfway, starts it again, and finally adds new files. It prints photos per second, those of
+the network alone, memory over time, seconds to the first question, and how much work was lost.
+`edges` opens unusual sources and prints the outcome, the time and the memory. --folder keeps the
+files for the next run.
 """
 
 import argparse
@@ -242,7 +242,9 @@ def long() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["photos", "edges", "opened"])
     parser.add_argument("places", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--files", type=int, default=10_000)

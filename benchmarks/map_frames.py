@@ -1,13 +1,13 @@
-"""Script time per frame while 100,000 points are dragged about, in chromium under Studio's
-Content-Security-Policy: the numbers behind docs/decisions/map-library.md, as a table.
+"""Script time per frame while a map of 100,000 points is dragged, in chromium.
 
     python benchmarks/map_frames.py                          # Studio's map, WebGL and plain canvas
     npm pack @deck.gl/core @deck.gl/layers regl-scatterplot regl pub-sub-es ogl twgl.js  # in FOLDER
     python benchmarks/map_frames.py --packages FOLDER        # the libraries as well
 
-A frame's time is what its animation callbacks took and the pointer events before it, by the clock;
-CPU is the mean processor time of all the page's script. Both are script alone: the drawing happens
-in another process, here without a graphics card.
+Runs under Studio's Content-Security-Policy. The time of a frame is the wall time of its animation
+callbacks and of the pointer events before it. CPU is the mean processor time of all the page's
+script. Both count script alone: drawing happens in another process, here without a graphics card.
+The table is in docs/decisions/map-library.md.
 """
 
 import argparse
@@ -416,7 +416,9 @@ def row(title: str, about: str, files: list[bytes], drag: Drag) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--packages", type=Path, help="folder with what `npm pack` wrote")
     parser.add_argument("--points", type=int, default=100_000)
     parser.add_argument("--only", nargs="+", choices=CANDIDATES, default=list(CANDIDATES))

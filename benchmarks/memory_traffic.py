@@ -1,12 +1,11 @@
-"""In which order the rows, and how fast is memory? The numbers behind
-docs/decisions/compiled-kernel.md, as tables.
+"""Order of the rows and memory bandwidth: the tables of docs/decisions/compiled-kernel.md.
 
     POISE_DATA=folder python benchmarks/memory_traffic.py --folder graphs --sizes 300000 1000000
 
 The graphs are those of benchmarks/coarse_levels.py. Parts:
 
     order      share of the edges between rows that are close to each other, by order
-    bytes      bytes a second of the solver's passes in single precision, against a triad
+    bytes      bytes per second of the solver's passes in single precision, and of a triad
 """
 
 import argparse
@@ -146,7 +145,9 @@ def medians(runners: Sequence[Callable[[], Any]]) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--sizes", nargs="*", type=int, default=[300_000, 1_000_000])
     parser.add_argument("--folder", type=Path, required=True, help="where graphs are kept")

@@ -1,10 +1,12 @@
-"""How near two items must be to be near-duplicates: which share of such pairs is of one class.
+"""Share of near-duplicate pairs that have the same class, by distance.
 
     POISE_DATA=folder python benchmarks/near_duplicates.py
 
-Distances are relative to the median distance of an item to its nearest neighbour.
+Distances are relative to the median distance between an item and its nearest neighbour. The tables
+are in docs/decisions/near-duplicates.md.
 """
 
+import argparse
 import os
 from pathlib import Path
 
@@ -34,8 +36,12 @@ def relative_pairs(name: str, metric: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args()
     if "POISE_DATA" not in os.environ:
-        raise SystemExit("let POISE_DATA name the folder of the data sets")
+        parser.error("set POISE_DATA to the folder that holds the data sets")
     print("Items with a near-duplicate, pairs (item, neighbour), and the share of one class.\n")
     for name, metric in SETS.items():
         away, same = relative_pairs(name, metric)

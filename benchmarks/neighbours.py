@@ -1,15 +1,16 @@
-"""Which neighbour search? Recall, time, memory and repeatability of the candidates, side by side.
+"""Neighbour searches: recall, time, memory and repeatability of the candidates.
 
     POISE_DATA=folder python benchmarks/neighbours.py                       # everything
     POISE_DATA=folder python benchmarks/neighbours.py --data mnist_vae --only poise faiss-ivf
     python benchmarks/neighbours.py --dimensions                            # where a k-d tree wins
     POISE_DATA=folder OMP_NUM_THREADS=1 python benchmarks/neighbours.py --growth  # by size
 
-Every candidate runs in a process of its own. Printed: recall at k (share of the true k nearest
-neighbours found, by float64 brute force on 2,000 sampled points), seconds by the clock and of
-processor time (the faster of two runs on the smaller data sets), seconds of a first search of 2,000
-points (imports, compilation), peak memory above the state before the search, and whether two runs
-with the same seed gave the same lists. A candidate whose library is not installed is skipped.
+Every candidate runs in its own process. Printed are: recall at k (share of the true k nearest
+neighbours found, checked by float64 brute force on 2,000 sampled points); wall and processor
+seconds (the faster of two runs on the smaller data sets); seconds of a first search of 2,000 points
+(imports, compilation); peak memory above the state before the search; and whether two runs with the
+same seed gave the same lists. A candidate is skipped if its library is not installed. The tables
+are in docs/decisions/neighbour-search.md.
 """
 
 import argparse
@@ -274,7 +275,9 @@ def measure_growth() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", nargs="+", choices=DATASETS, default=DATASETS)
     parser.add_argument("--only", nargs="+", choices=CANDIDATES)
     parser.add_argument("--threads", type=int, default=os.cpu_count())

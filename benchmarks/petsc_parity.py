@@ -1,6 +1,4 @@
-"""Two ranks against one process on mnist_imb_vae: the same questions, and how far scores differ.
-
-::
+"""Two ranks and one process on mnist_imb_vae: whether questions agree, how far scores differ.
 
     POISE_DATA=folder python benchmarks/petsc_parity.py local FOLDER      # writes the graph there
     mpiexec -n 2 python benchmarks/petsc_parity.py ranks FOLDER [ACQUISITION ...]
@@ -9,8 +7,8 @@
 For docs/decisions/distributed-solves.md. Labels at the start: one per class, seed 0.
 """
 
+import argparse
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -91,7 +89,17 @@ def compare(folder: Path, *_: str) -> None:
         )
 
 
-if __name__ == "__main__":
-    {"local": local, "ranks": ranks, "compare": compare}[sys.argv[1]](
-        Path(sys.argv[2]), *sys.argv[3:]
+def main() -> None:
+    parts = {"local": local, "ranks": ranks, "compare": compare}
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("acquisitions", nargs="*", metavar="ACQUISITION")
+    options = parser.parse_args()
+    parts[options.part](options.folder, *options.acquisitions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,16 +1,15 @@
-"""Solves on PETSc: graphs of millions of nodes at one and two ranks.
-
-::
+"""Solves with PETSc on graphs of millions of nodes, at one and two ranks.
 
     python benchmarks/petsc_scale.py make 4000000 FOLDER        # a graph of clusters, in shards
     mpiexec -n 2 python benchmarks/petsc_scale.py run FOLDER [STEPS]   # one question, in parts
     mpiexec -n 1 python benchmarks/petsc_scale.py products FOLDER   # ways to multiply 8 columns
-    mpiexec -n 2 python benchmarks/petsc_scale.py multigrid FOLDER  # PETSc's GAMG against Jacobi
+    mpiexec -n 2 python benchmarks/petsc_scale.py multigrid FOLDER  # PETSc's GAMG and Jacobi
 
-Each prints a line of JSON; seconds are those of the clock and of the busiest rank's processor. Set
-OMP_NUM_THREADS=1: a rank is one thread.
+Each prints a line of JSON. Seconds are wall time, and processor time of the busiest rank. Set
+OMP_NUM_THREADS=1: a rank is one thread. For docs/decisions/distributed-solves.md and docs/scale.md.
 """
 
+import argparse
 import json
 import resource
 import sys
@@ -248,8 +247,12 @@ class Clock:
         return [round(taken, 3), round(busiest, 3)]
 
 
-if __name__ == "__main__":
-    match sys.argv[1:]:
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("words", nargs="*", metavar="PART [N] FOLDER [STEPS]")
+    match parser.parse_args().words:
         case ["make", n, folder]:
             result: dict[str, Any] | None = make(int(n), Path(folder))
         case ["run", folder, *most]:
@@ -259,6 +262,10 @@ if __name__ == "__main__":
         case ["multigrid", folder]:
             result = multigrid(Path(folder))
         case _:
-            sys.exit(__doc__)
+            parser.error("give a part and a folder, as in the examples of --help")
     if result is not None:
         print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()

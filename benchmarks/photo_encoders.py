@@ -1,4 +1,4 @@
-"""Encoders of photographs that come with an installation: accuracy, representation, speed.
+"""Photo encoders that come with an installation: accuracy, representation, speed.
 
     POISE_DATA=folder python benchmarks/photo_encoders.py accuracy lite0 lite1 lite2 pca hog
     POISE_DATA=folder python benchmarks/photo_encoders.py representations --trials 3
@@ -6,8 +6,8 @@
     POISE_DATA=folder python benchmarks/photo_encoders.py grey
     POISE_DATA=folder python benchmarks/photo_encoders.py speed
 
-1-NN accuracy is the share of items whose nearest other item is of the same class. Features of
-networks are kept in poise's cache folder. The tables: docs/decisions/offline-encoders.md.
+1-NN accuracy is the share of items whose nearest other item has the same class. Features of
+networks are kept in poise's cache folder. The tables are in docs/decisions/offline-encoders.md.
 """
 
 import argparse
@@ -240,7 +240,9 @@ def speed(items: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "what", choices=["accuracy", "representations", "resizing", "grey", "speed"]
     )

@@ -1,18 +1,18 @@
-"""Which preconditioner, how many groups, what does the compiled kernel earn? The numbers behind
-docs/decisions/preconditioner.md and docs/decisions/compiled-kernel.md, as tables.
+"""Preconditioners, number of groups, compiled kernel: tables for two decisions.
 
-    POISE_DATA=folder python benchmarks/preconditioners.py      # everything: minutes
+    POISE_DATA=folder python benchmarks/preconditioners.py
     python benchmarks/preconditioners.py --parts methods groups --graphs digits grid ring
 
-Every time is the median of five runs (`--runs`), the candidates taking turns. Graphs that need
+The tables are in docs/decisions/preconditioner.md and docs/decisions/compiled-kernel.md. Every time
+is the median of five runs (`--runs`), in which the candidates take turns. Graphs that need
 POISE_DATA are left out without it. Parts:
 
     methods    steps and milliseconds of every preconditioner, and of the SciPy path
     groups     the two-level preconditioner with at most 128, 256, 512 and 1,024 groups
-    rule       Jacobi against two-level as the diagonal grows with tau
+    rule       Jacobi and two-level as the diagonal grows with tau
     accuracy   largest error of the scores by relative tolerance
     kernel     the product with W, compiled in several ways and by SciPy
-    waiting    a solve while other programs use the cores, idle threads spinning or asleep
+    waiting    a solve while other programs use the cores, with idle threads spinning or asleep
 """
 
 import argparse
@@ -429,7 +429,9 @@ def one_solve(name: str) -> None:
 
 def main() -> None:
     global RUNS
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--graphs", nargs="+", choices=GRAPHS, default=GRAPHS)
     parser.add_argument("--runs", type=int, default=RUNS)

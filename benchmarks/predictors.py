@@ -1,9 +1,9 @@
-"""What the same labels say through PWLL, a model of the features, and both together.
+"""Accuracy of PWLL, of a model of the features, and of both together, with the same labels.
 
-    POISE_DATA=... python benchmarks/predictors.py [SETS] [--trials 3] [--points 4000]
+    POISE_DATA=folder python benchmarks/predictors.py [SET ...] [--trials 3] [--points 4000]
 
-Accuracy on the rest, mean over 20, 50 and 100 labels, with the labels that `auto` asks for and with
-random ones, on tuning sets of `poise bench accuracy`. The tables: docs/decisions/predictor.md.
+Mean accuracy on the rest over 20, 50 and 100 labels, asked by `auto` or random, on tuning sets of
+`poise bench accuracy`. The tables are in docs/decisions/predictor.md.
 """
 
 import argparse
@@ -80,7 +80,9 @@ def candidates(trial: Trial, codes: np.ndarray, nodes: np.ndarray) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--points", type=int, default=4_000)

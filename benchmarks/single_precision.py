@@ -1,10 +1,13 @@
-"""What single precision and a loose tolerance save where only predictions are wanted.
+"""Time saved by single precision and a loose tolerance for predictions.
 
-``POISE_DATA=folder python benchmarks/single_precision.py``, for docs/decisions/single-precision.md:
-the columns and weights of 16 label sets at once, half of them spread out and half crowded, in one
-thread; times, and how many predictions differ from those at the solver's own tolerance.
+    POISE_DATA=folder python benchmarks/single_precision.py
+
+For docs/decisions/single-precision.md: the columns and weights of 16 label sets at once, half of
+them spread out and half crowded, in one thread. Prints times, and how many predictions differ from
+those at the solver's own tolerance. benchmarks/loose_solves.py measures the questions.
 """
 
+import argparse
 import time
 
 import numba
@@ -44,6 +47,9 @@ def timed(
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     numba.set_num_threads(1)
     for name, options, k, reweighted in SETS:
         data = poise.load_dataset(name, **options)

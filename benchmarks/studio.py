@@ -1,10 +1,11 @@
-"""Studio in a real browser: how long a person waits, and whether anything is ever lost.
+"""The app in a real browser: how long a person waits, and whether any answer is ever lost.
 
     POISE_DATA=folder python benchmarks/studio.py latency
 
 Parts: latency, many-classes, million, start, folder, digits, kills, server-kills, cuts, or all of
-them. Each prints what was measured beside its goal, and the load of the machine: other work spoils
-times. Needs chromium and playwright; latency, many-classes and folder read mnist from POISE_DATA.
+them. Each prints what was measured, its goal and the load of the machine, because other work
+distorts times. Needs chromium and playwright; latency, many-classes and folder read mnist from
+POISE_DATA. Figures are in docs/decisions/studio.md.
 """
 
 import argparse

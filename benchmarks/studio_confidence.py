@@ -1,11 +1,12 @@
-"""How far to trust the number under a question: calibration error of what the app shows.
+"""Calibration error of the confidence that the app shows under a question.
 
     POISE_DATA=folder python benchmarks/studio_confidence.py
 
-Labels are chosen by `auto`. Of the unlabelled items, the error in ten bins is that of the model
-that predicts; of the model that decides, as a question shows it, with the calibration of the
-other and without any; and mean confidence and accuracy of the second. `alone` is the share of
-labels that are the only one of their class, above which the app shows no number.
+Labels are chosen by `auto`. The error in ten bins is measured on the unlabelled items: for the
+model that predicts; for the model that decides, as a question shows it, with the calibration of the
+other model and without any. Mean confidence and accuracy are those of the second. `alone` is the
+share of labels that are the only one of their class; above a limit the app shows no number. The
+table is in docs/decisions/studio.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What is on disk when a process that writes answers dies, and when its last writes are lost."""
+"""For studio.py: what is on disk when a writing process dies, and when its last writes are lost."""
 
 import json
 import os

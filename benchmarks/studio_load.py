@@ -1,12 +1,13 @@
-"""Studio with several people at once: how many answers a second, and how long each person waits.
+"""The app with several people at once: answers per second, and how long each person waits.
 
     POISE_DATA=folder python benchmarks/studio_load.py [--people 1 4 20] [--pace 2] [--minutes 3]
     POISE_DATA=folder python benchmarks/studio_load.py --pace 0          # everybody answers at once
     POISE_DATA=folder python benchmarks/studio_load.py --soak            # 30 minutes, 5 a second
 
-The 70,000 points of mnist_vae; a real server in a process of its own; people who answer truthfully
-over HTTP on loopback, as the page does. A wait is the time from sending an answer until the next
-question is there. Other work on the machine spoils the figures: the load is printed with them.
+Uses the 70,000 points of mnist_vae, a real server in its own process, and simulated people who
+answer truthfully over HTTP on loopback, as the page does. A wait lasts from sending an answer until
+the next question is there. Other work on the machine distorts the figures, so the load is printed.
+Figures are in docs/decisions/studio.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Driving Studio for its benchmark: the command, and a page that notes what happens and when."""
+"""For studio.py and studio_load.py: the app's process, and a page that records events and times."""
 
 import os
 import re

@@ -1,10 +1,10 @@
-"""Search and likeness in the app: how long 100,000 items take on the server.
+"""Search and similar items in the app: how long 100,000 items take on the server.
 
     POISE_DATA=folder python benchmarks/studio_search.py
 
 Short texts are those of BANKING77, long ones the posts of 20 Newsgroups, both repeated with a
-number of their own; without POISE_DATA they are made up. Looking through the folded strings one by
-one is measured beside.
+number appended; without POISE_DATA they are generated. For comparison, the folded strings are
+scanned one by one. The table is in docs/decisions/near-duplicates.md.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""How many labels Review calls suspicious, and how many of those are wrong.
+"""How many labels Review calls suspicious, and how many of them are wrong.
 
     POISE_DATA=folder python benchmarks/suspicious_labels.py [SET ...]
 
 For docs/decisions/noisy-answers.md: the sessions of 100 labels in results/accuracy, by `auto` and
-at random, 3 trials of each set; 0%, 2% and 10% of the labels flipped to a random other class, 4
-times each. Beside what is called suspicious now, the rule before: labels that a walk leads to
-another class at least as often as to their own.
+at random, 3 trials of each set, with 0%, 2% and 10% of the labels flipped to a random other class,
+4 times each. For comparison, the previous rule: labels that a walk leads to another class at least
+as often as to their own.
 """
 
 import argparse

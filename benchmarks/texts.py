@@ -1,10 +1,11 @@
-"""Who asks best on bags of words, for docs/auto.md: no tuning set of `poise bench accuracy` is one.
+"""Methods that ask questions, on bags of words, for docs/auto.md.
 
-``POISE_DATA=folder python benchmarks/texts.py [--trials N] [METHOD ...]``: the area under the
-accuracy curve from 5 to 100 labels, by tf-idf, of two sets of texts. "banking77" are the short
-questions of that data set, in 77 intents. "docstrings" are the explanations of functions and
-classes in the packages of this environment, of 60 words or more, by the package they come from;
-they need no download, and differ a little with the versions installed.
+    POISE_DATA=folder python benchmarks/texts.py [--trials N] [METHOD ...]
+
+No tuning set of `poise bench accuracy` is a bag of words. Measured is the area under the accuracy
+curve from 5 to 100 labels, with tf-idf, on two sets of texts. "banking77" are the short questions
+of that data set, in 77 intents. "docstrings" are docstrings of 60 words or more in the packages of
+this environment, by package; they need no download, and vary a little with the installed versions.
 """
 
 import argparse
@@ -85,7 +86,9 @@ def trial(name: str, number: int) -> Trial:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("methods", nargs="*", default=DEFAULT)
     parser.add_argument("--trials", type=int, default=3)
     args = parser.parse_args()

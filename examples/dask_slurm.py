@@ -1,11 +1,12 @@
-"""A neighbour graph on SLURM: eight nodes of 32 cores, one worker per core. NOT RUN by us.
+"""A neighbour graph on SLURM: eight nodes of 32 cores, one worker per core.
 
-Needs dask-jobqueue beside poise[dask]. Run it on a login node, or as a small job of its own:
+It was never run on a cluster. Needs dask-jobqueue in addition to poise[dask]. Run it on a login
+node, or as a small job:
 
     python dask_slurm.py /scratch/vectors /scratch/big.graph
 
-Both folders must be on a file system that all nodes share. When the time of the jobs runs out, run
-the same command again: finished cells are kept.
+Both folders must be on a file system that all nodes share. If the jobs run out of time, run the
+same command again: finished cells are kept.
 """
 
 import sys
@@ -19,10 +20,10 @@ from poise.distributed import neighbour_graph
 def main(source: str, folder: str) -> None:
     """Build the graph of the points in `source`, in `folder`."""
     cluster = SLURMCluster(
-        queue="standard",  # yours
-        account="my-project",  # yours
+        queue="standard",  # replace with yours
+        account="my-project",  # replace with yours
         cores=32,
-        processes=32,  # a worker with one thread for each core
+        processes=32,  # one worker with one thread per core
         memory="64GB",  # 2 GB for each worker
         walltime="02:00:00",
         local_directory="$TMPDIR",
@@ -30,7 +31,7 @@ def main(source: str, folder: str) -> None:
     )
     cluster.scale(jobs=8)
     with Client(cluster) as client:
-        client.wait_for_workers(32)  # the first node; others join when they start
+        client.wait_for_workers(32)  # those of one node; the others join when they start
         manifest = neighbour_graph(source, folder, k=10, client=client)
     for sentence in manifest.report["advice"]:
         sys.stdout.write(sentence + "\n")

@@ -38,7 +38,8 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The same for the rooms inside a layer; "" stands for the files beside the rooms. In the app these
 # files join the rooms: a project has a source, a log and questions, and the web shows it. In
-# `data` they find and read files, and know nothing of what becomes of the items.
+# `data` they find and read files, and know nothing of what becomes of the items. In `experiments`
+# they are the base: what an experiment is, its records and the runner.
 ROOMS: dict[str, dict[str, set[str]]] = {
     "studio": {
         "log": set(),
@@ -52,6 +53,15 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "embeddings": {""},
         "datasets": {"", "embeddings"},
         "sources": {"", "embeddings", "datasets"},  # items from all of these
+    },
+    "experiments": {
+        "": set(),
+        "drawing": set(),
+        "demo": {"", "drawing"},
+        "theory": {"drawing"},
+        "efficiency": {"", "drawing"},
+        "paper": {"", "drawing"},
+        "bench": {"", "theory", "paper"},  # it times the paper's experiments
     },
 }
 
@@ -135,6 +145,10 @@ def test_imports_point_one_way(module: str, path: Path) -> None:
         ("poise.studio.project", "from poise.studio.web.server import make_app"),
         ("poise.data.image_files", "from poise.data.embeddings.items import Images"),
         ("poise.data.vectors", "from poise.data.sources import read_items"),
+        ("poise.experiments.runner", "from poise.experiments.paper.estimate import probe"),
+        ("poise.experiments.drawing.plots", "from poise.experiments.records import Records"),
+        ("poise.experiments.efficiency.peers", "from poise.experiments.paper.rules import best"),
+        ("poise.experiments.paper.claims", "from poise.experiments.bench.row import Row"),
     ],
 )
 def test_the_checker_sees_the_wrong_room(module: str, source: str) -> None:

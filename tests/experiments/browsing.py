@@ -5,7 +5,7 @@ from typing import Any
 
 
 def open_alone(browser: Any, path: Path, width: int, scheme: str) -> Any:
-    """The page of a file, once it is seen that it says nothing and asks nothing of the net."""
+    """The page of a file, after checking that it logs nothing and loads nothing."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     said: list[str] = []
     requested: list[str] = []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poise.experiments.demo import Demo, Settings, run_demo
+from poise.experiments.demo.run import Demo, Settings, run_demo
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None
@@ -22,7 +22,7 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def demo() -> Demo:
-    """A small run of the demonstration: every part of it, in a second or two."""
+    """A small run of the demonstration with all its parts, which takes a second or two."""
     return run_demo(Settings(trials=3, budget=25))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from poise.experiments.experiment import Experiment
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.experiments import EXPERIMENTS
 from poise.experiments.records import Records, Row
 
 WIGGLE = (0.0, 0.002, -0.002, 0.001, -0.001, 0.003, -0.003, 0.0, 0.001, -0.001)

@@ -24,7 +24,7 @@ def poise(capsys):
     return command
 
 
-def test_points_are_a_function_of_the_seed_and_begin_alike(tmp_path, monkeypatch):
+def test_points_depend_on_the_seed_and_more_points_begin_with_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(clusters, "BLOCK", 512)
     few, _ = clusters.clustered_points(tmp_path / "a", 700)
     many, classes = clusters.clustered_points(tmp_path / "b", 1_500)
@@ -36,7 +36,7 @@ def test_points_are_a_function_of_the_seed_and_begin_alike(tmp_path, monkeypatch
     assert not np.array_equal(np.load(other), X[:700])
 
 
-def test_ten_neighbours_of_the_points_make_one_graph(tmp_path):
+def test_ten_neighbours_give_a_connected_graph(tmp_path):
     points, _ = clusters.clustered_points(tmp_path, 5_000)
     assert knn_graph(np.load(points), 10).n_components == 1
 
@@ -53,7 +53,7 @@ def test_recall_is_the_share_of_true_neighbours(tmp_path, monkeypatch):
     assert recall(points, lists, rows, kth, 10) == 0.5
 
 
-def test_what_is_measured_is_kept_and_goes_on(poise, tmp_path, monkeypatch):
+def test_measured_sizes_are_kept_and_not_measured_again(poise, tmp_path, monkeypatch):
     asked = ["--sizes", "1500", "--questions", "2", "--no-peer", "-o", str(tmp_path)]
     code, out, err = poise(*asked)
     assert code == 0, err

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from hand_made import hand_made, of_paper
 
-from poise.experiments.claims import Claim, Verdict, differences, judge
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.claims import Claim, Verdict, differences, judge
+from poise.experiments.paper.experiments import EXPERIMENTS
 from poise.experiments.records import Records
 
 HOLDS, FAILS, UNTESTED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNTESTED
@@ -52,7 +52,7 @@ def test_sm_on_blobs(level: float, expected: Verdict) -> None:
     assert f"{100 * level:.0f}" in claim.numbers
 
 
-def test_sm_on_blobs_may_be_far_off_by_chance() -> None:
+def test_a_large_difference_on_blobs_may_be_chance() -> None:
     records = hand_made(of_paper("blobs", "sm", "norm"), {"sm": 0.68}, noise={"sm": 50.0})
     assert verdict(records, 1, "62%") is HOLDS
 
@@ -86,7 +86,7 @@ def test_sm_is_worse_than_random_on_isolet(sm: float, expected: Verdict) -> None
     [(0.71, HOLDS, 0.9, HOLDS), (0.60, FAILS, 0.6, FAILS), (0.80, FAILS, 0.65, FAILS)],
     ids=str,
 )
-def test_decay_beside_vopt_on_isolet(
+def test_norm_with_decay_and_vopt_on_isolet(
     decay: float, accuracy: Verdict, explored: float, exploration: Verdict
 ) -> None:
     records = hand_made(
@@ -101,7 +101,7 @@ def test_decay_beside_vopt_on_isolet(
 @pytest.mark.parametrize("level", [0.495, 0.505])
 @pytest.mark.parametrize(("trials", "expected"), [(4, UNTESTED), (10, FAILS)])
 def test_a_difference_without_confidence(trials: int, level: float, expected: Verdict) -> None:
-    """A few trials refute as little as they confirm."""
+    """A few trials can neither refute nor confirm a claim."""
     experiment = of_paper("isolet", "sm", "random", trials=trials)
     records = hand_made(experiment, {"sm": level, "random": 0.5}, noise={"sm": 25.0})
     (claim,) = claims(records, 3, "in PWLL")
@@ -110,7 +110,7 @@ def test_a_difference_without_confidence(trials: int, level: float, expected: Ve
 
 
 @pytest.mark.parametrize(("trials", "expected"), [(4, UNTESTED), (10, FAILS)])
-def test_unlike_by_chance(trials: int, expected: Verdict) -> None:
+def test_methods_that_differ_by_chance(trials: int, expected: Verdict) -> None:
     experiment = of_paper("isolet", "norm-decay", "vopt", trials=trials)
     levels = {"norm-decay": 0.47, "vopt": 0.5}
     records = hand_made(experiment, levels, noise={"norm-decay": 25.0})
@@ -132,26 +132,26 @@ def test_norm_and_its_decay_are_best(name: str) -> None:
     assert [claim.verdict for claim in found] == [HOLDS, HOLDS]
 
 
-def test_one_that_is_above_either_refutes_it() -> None:
+def test_a_rival_above_either_method_refutes_the_claim() -> None:
     records = large(BEST | {"vopt-truncated": 0.897}, explored={"sm": 1, "norm": 0.8})
     found = claims(records, 4)
     assert [claim.verdict for claim in found] == [FAILS, FAILS]
     assert "V-Opt, truncated minus Norm, τ → 0 is +0.7" in found[0].numbers
 
 
-def test_one_that_is_ahead_by_chance_leaves_it_open() -> None:
+def test_a_rival_ahead_by_chance_leaves_the_claim_open() -> None:
     records = large(BEST | {"sm": 0.92}, noise={"sm": 25.0})
     (claim,) = claims(records, 4, "accuracy")
     assert claim.verdict is UNTESTED
     assert claim.numbers.startswith("Too few trials to tell. Areas: Norm 90")
 
 
-def test_methods_that_the_paper_leaves_out_are_no_rivals() -> None:
+def test_methods_that_the_paper_leaves_out_are_not_rivals() -> None:
     records = large(BEST | {"probcover": 0.99}, methods=(*PAPERS, "probcover"))
     assert verdict(records, 4, "accuracy") is HOLDS
 
 
-def test_best_of_nothing_else_is_no_claim() -> None:
+def test_without_rivals_the_claim_is_not_tested() -> None:
     assert verdict(large(BEST, methods=("norm", "norm-decay")), 4, "accuracy") is UNTESTED
 
 
@@ -184,7 +184,7 @@ def test_policies_change_little(level: float, noise: float, expected: Verdict) -
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(300, HOLDS), (5.25, FAILS), (4000, FAILS)])
-def test_the_form_on_500_candidates(seconds: float, expected: Verdict) -> None:
+def test_the_time_on_500_candidates(seconds: float, expected: Verdict) -> None:
     (claim,) = [one for one in judge([], {"vopt-subset": seconds}) if one.number == 7]
     assert claim.verdict is expected
     assert claim.about == "V-Opt (Full), 500 points"
@@ -192,7 +192,7 @@ def test_the_form_on_500_candidates(seconds: float, expected: Verdict) -> None:
     assert claim.differs
 
 
-def test_its_time_is_taken_from_the_records_if_nobody_timed_it() -> None:
+def test_the_time_on_500_candidates_comes_from_the_records_by_default() -> None:
     records = hand_made(of_paper("mnist", "vopt-subset"), {})
     (claim,) = [one for one in judge([records]) if one.number == 7]
     assert claim.verdict is FAILS
@@ -212,7 +212,7 @@ def test_one_trial_proves_nothing() -> None:
     assert "one trial" in claim.numbers.lower()
 
 
-def test_what_differs_from_the_paper_is_said() -> None:
+def test_differences_from_the_paper_are_listed() -> None:
     quick = large(BEST, "emnist", trials=3, note="a class-balanced part")
     said = differences(quick)
     assert said.startswith("10 questions, the paper has 400; 3 trials, the paper has 10")

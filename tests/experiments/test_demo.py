@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from poise.errors import InputError
-from poise.experiments.demo import (
+from poise.experiments.demo.page import demo_page
+from poise.experiments.demo.run import (
     METHODS,
     Demo,
     Settings,
@@ -16,7 +17,6 @@ from poise.experiments.demo import (
     report,
     run_demo,
 )
-from poise.experiments.demo_page import demo_page
 
 
 def test_the_default_finds_the_digits_sooner_than_random(demo: Demo) -> None:
@@ -25,7 +25,7 @@ def test_the_default_finds_the_digits_sooner_than_random(demo: Demo) -> None:
     assert demo.accuracy("auto")[:, -1].mean() > 0.85
 
 
-def test_both_methods_begin_alike_with_one_label(demo: Demo) -> None:
+def test_both_methods_start_from_the_same_label(demo: Demo) -> None:
     for auto, random in zip(demo.traces["auto"], demo.traces["random"], strict=True):
         assert auto.initial.tolist() == random.initial.tolist()
         assert len(auto.initial) == 1
@@ -83,7 +83,7 @@ def test_a_budget_beyond_the_data_is_refused() -> None:
 
 
 class Page(HTMLParser):
-    """Collects what a page contains, and fails on tags that do not nest."""
+    """Collects the content of a page, and fails on tags that are not nested."""
 
     VOID = frozenset({"meta", "link", "img", "br", "circle", "rect"})
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from browsing import open_alone
 
-from poise.experiments.demo import Demo
-from poise.experiments.demo_page import demo_page
+from poise.experiments.demo.page import demo_page
+from poise.experiments.demo.run import Demo
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_the_page_renders_alone(
+def test_the_page_renders_without_other_files(
     browser: Any, demo: Demo, tmp_path: Path, width: int, scheme: str
 ) -> None:
     path = tmp_path / "index.html"

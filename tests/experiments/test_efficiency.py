@@ -23,7 +23,7 @@ from poise.models import Labels, models
 
 
 def rows(curves):
-    """Records of accuracies from method -> list of curves, a trial each."""
+    """Records of accuracies from method -> curves, one per trial."""
     for method, trials in curves.items():
         predictor, name = (LOGISTIC, "random") if method == LOGISTIC else (BALANCED, method)
         for trial, curve in enumerate(trials):
@@ -37,12 +37,12 @@ def rows(curves):
 
 
 def level(height, trials=3, rise=0.0):
-    """Flat curves, each trial a little higher than the one before."""
+    """Flat curves, each trial slightly higher than the previous one."""
     return [np.full(len(BUDGETS), height + 0.01 * trial + rise) for trial in range(trials)]
 
 
 class TestSetsAndTrials:
-    def test_what_may_be_tuned_on_is_not_reported(self):
+    def test_tuning_sets_are_not_reporting_sets(self):
         assert not set(set_names("tuning")) & set(set_names("reporting"))
         assert {"mnist-mod3", "fashionmnist-mod3", "20news"} <= set(set_names("reporting"))
         assert POOLS["mnist"].seen
@@ -64,7 +64,7 @@ class TestSetsAndTrials:
 
 
 class TestRecords:
-    def test_an_interrupted_line_is_cut_away(self, tmp_path):
+    def test_an_incomplete_line_is_removed(self, tmp_path):
         lines = Lines(tmp_path / "a.jsonl", ("name",))
         lines.add([{"name": "x", "value": 1}, {"name": "y", "value": 2}])
         with (tmp_path / "a.jsonl").open("a") as file:
@@ -75,7 +75,7 @@ class TestRecords:
         again.add([{"name": "z", "value": 3}])
         assert [row["value"] for row in Lines(tmp_path / "a.jsonl", ("name",))] == [1, 2, 3]
 
-    def test_only_what_is_missing_is_asked(self, tmp_path):
+    def test_only_missing_questions_are_asked(self, tmp_path):
         lines = questions.question_lines(tmp_path)
         units = list(questions.missing_units(lines, ["mnist-imb"], ["random", "norm"], 2, 100))
         assert [(u.trial, u.method, u.groupings) for u in units] == [
@@ -128,7 +128,7 @@ class TestComparison:
         assert found.worst_against_logistic == pytest.approx(0.2)
         assert all(goal.met for goal in verdicts([found]))
 
-    def test_losses_are_told(self):
+    def test_losses_appear_in_the_verdicts(self):
         ours = level(0.70)
         rival = [curve + 0.02 + 0.001 * t for t, curve in enumerate(ours)]
         dip = [curve + 0.06 * (np.array(BUDGETS) == 50) - 0.04 for curve in ours]
@@ -141,13 +141,13 @@ class TestComparison:
         assert not found.reaches
         assert [goal.met for goal in verdicts([found])] == [False, False, False, True, False]
 
-    def test_only_trials_that_all_have(self):
+    def test_only_common_trials_are_compared(self):
         curves = curves_by_set(rows({AUTO: level(0.8, 3), "norm": level(0.7, 2)}))["digits"]
         assert compare("digits", curves).trials == 2
         assert compare("digits", {AUTO: curves[AUTO]}) is None
 
 
-def test_processes_give_what_one_gives():
+def test_several_processes_give_the_same_results():
     assert sorted(in_processes(abs, [-3, -1, -2], jobs=2)) == [1, 2, 3]
     assert list(in_processes(abs, [-3], jobs=2)) == [3]
 
@@ -195,9 +195,9 @@ class TestRun:
     def test_missing_accuracies_are_measured(self, measured, tmp_path):
         lines = accuracy.accuracy_lines(tmp_path)
         units = list(accuracy.missing_units(questions.question_lines(measured), lines))
-        random = {unit.predictors for unit in units if unit.method == "random"}
+        random = {unit.predictors for unit in units if unit.asked.method == "random"}
         assert random == {(PWLL, BALANCED, LOGISTIC)}
-        row, _ = accuracy.measure_unit(next(unit for unit in units if unit.method == "norm"))
+        row, _ = accuracy.measure_unit(next(unit for unit in units if unit.asked.method == "norm"))
         kept = next(
             r
             for r in accuracy.accuracy_lines(measured)

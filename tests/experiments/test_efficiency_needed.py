@@ -17,7 +17,7 @@ def test_straight_lines_between_the_budgets():
     assert needed.labels_needed(curve, 0.96) == float("inf")
 
 
-def test_all_labels_give_what_neighbours_say():
+def test_the_ceiling_is_the_vote_of_the_neighbours():
     trial = make_trial("digits", 0)
     codes = trial.classes[0]
     W = trial.graph.weights.toarray()

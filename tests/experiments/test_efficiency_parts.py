@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from poise.active.stopping import RULES
-from poise.cli.bench import ACCURACY_PARTS
+from poise.cli.bench.accuracy import PARTS as ACCURACY_PARTS
 from poise.cli.main import main
 from poise.experiments.efficiency import estimation, noise, peers, questions, stopping
 from poise.experiments.efficiency.accuracy import BALANCED, COMBINED, accuracy_lines
@@ -29,7 +29,7 @@ FILES = {f"{name}.jsonl" for name in (*MEASURED, "questions")}
 def small(patch):
     """Sessions of 40 answers, two sizes of audits."""
     patch.setattr(stopping, "BUDGET", 40)
-    patch.setattr(stopping, "ENOUGH", 20)
+    patch.setattr(stopping, "ENOUGH_ANSWERS", 20)
     patch.setattr(noise, "LABELS", 30)
     patch.setattr(noise, "FLIPS", 2)
     patch.setattr(estimation, "QUESTIONS", 30)
@@ -85,7 +85,7 @@ class TestRun:
         assert cut.queries == tuple(whole[:7])
         assert list(asked_sessions(lines, ["digits"], [AUTO], 3, 41)) == []
 
-    def test_report_and_tables_say_the_same(self, measured, tmp_path):
+    def test_report_and_tables_agree(self, measured, tmp_path):
         text = write_report(measured, tmp_path).read_text()
         for part in MEASURED:
             assert f"## {PARTS[part].heading}: the tuning sets" in text
@@ -116,7 +116,7 @@ class TestTables:
         assert as_json([one, two]) == {"a": [{"x": 1}, {"x": 2}]}
         assert as_markdown(two) == "### Two\n\nNoted.\n\n|  | x |\n|---|---|\n| row | 2 |\n"
 
-    def test_numbers_in_words(self):
+    def test_numbers_are_written_as_text(self):
         assert counts([1], "trial") == "1 trial"
         assert counts([3, 3], "trial") == "3 trials"
         assert counts([5, 1, 3], "trial") == "1 to 5 trials"
@@ -125,7 +125,7 @@ class TestTables:
 
 
 def stop_row(stops, end=0.9, enough=0.85, trial=0, name="digits"):
-    """A record in which every rule stops where `stops` says: (answers, accuracy)."""
+    """A record in which every rule stops at `stops`: (answers, accuracy)."""
     answers, accuracy = stops
     each = {"answers": answers, "accuracy": accuracy}
     return {
@@ -140,7 +140,7 @@ def stop_row(stops, end=0.9, enough=0.85, trial=0, name="digits"):
 
 class TestStopping:
     def test_a_session_is_replayed(self):
-        """On a line where a node takes the class of the nearest label, all is known by hand."""
+        """Each node on a line takes the class of the nearest label, so results are known."""
         truth = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 
         def fit(nodes, codes):
@@ -155,7 +155,7 @@ class TestStopping:
         assert [p.changed for p in session.history] == pytest.approx([0, 0.5, 1 / 8])
         assert [p.changed_by_half for p in session.history] == pytest.approx([1, 0.5, 3 / 8])
 
-    def test_the_first_stop_counts(self):
+    def test_a_session_stops_at_the_first_stop(self):
         session = stopping.Session(("a", "b", "c", "d"), np.zeros(4))
         assert stopping.stop_of(lambda history: history[-1] in "bd", session) == 1
         assert stopping.stop_of(lambda history: False, session) == 3
@@ -277,7 +277,7 @@ class TestEstimation:
             assert row["low"] <= row["value"] <= row["high"]
             assert row["exact_low"] < row["exact_high"]
 
-    def test_confidences_change_nothing_but_the_estimate(self, measured):
+    def test_confidences_change_only_the_estimate(self, measured):
         rows = {
             (row["kind"], row["audited"], row["draw"]): row
             for row in estimation.estimation_lines(measured)
@@ -290,7 +290,7 @@ class TestEstimation:
         trials = [make_trial("digits", number) for number in (0, 1)]
         assert [estimation.sizes(t, later=False) for t in trials] == [(5, 8), (5, 8)]
         assert [estimation.sizes(t, later=True) for t in trials] == [(5,), (8,)]
-        monkeypatch.setattr(estimation, "POINTS", 100)
+        monkeypatch.setattr(estimation, "ALL_SIZES_MAX_POINTS", 100)
         assert [estimation.sizes(t, later=False) for t in trials] == [(5,), (8,)]
 
     def test_goals(self):
@@ -334,7 +334,7 @@ class TestPeers:
             lines.add([row | {"skipped": "memory"}])
         return tmp_path
 
-    def test_the_best_peer_by_trials_that_both_have(self, folder):
+    def test_the_best_peer_by_common_trials(self, folder):
         best, every = peers.tables(folder, ["digits"])
         (one,) = best.records
         assert one.best == list(peers.PEERS)[1]

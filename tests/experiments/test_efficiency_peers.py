@@ -31,7 +31,7 @@ NEEDS = {"activeml": "skactiveml", "modal": "modAL"}
 
 
 def make_trial(name="tiny", number=0, classes=(0, 1, 2), n=80):
-    """Three groups of points far apart, in classes that are given by group."""
+    """Three distant groups of points, with a class for each group."""
     rng = np.random.default_rng([number, n])
     groups = np.arange(n) % 3
     X = (CENTRES[groups] + 0.5 * rng.normal(size=(n, 3)) + 1).astype(np.float32)
@@ -49,12 +49,12 @@ def peer(request):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """The tiny trial in the place of all pools."""
+    """The tiny trial in place of all pools."""
     monkeypatch.setattr(peers, "make_trial", make_trial)
     monkeypatch.setitem(peers.POOLS, "tiny", Pool("tiny"))
 
 
-def test_all_peers_of_the_issue():
+def test_the_peers_by_name():
     asks = {name.split("-")[1] for name in PEERS if name.startswith("activeml-")}
     assert asks == {"typiclust", "probcover", "maxherding", "dropquery", "badge"}
     assert set(PEERS) > {"modal-margin", "sklearn-label-spreading", "sklearn-self-training"}
@@ -69,7 +69,7 @@ def test_a_peer_learns_groups_far_apart(peer):
     assert accuracy[-1] > 0.95
 
 
-def test_a_peer_repeats_itself(peer):
+def test_a_peer_is_deterministic(peer):
     first, again = (make_trial(number=3) for _ in range(2))
     assert peer.run(first, first.classes[0], 15) == peer.run(again, again.classes[0], 15)
 
@@ -79,13 +79,13 @@ def test_a_peer_asks_until_one_point_is_left(peer):
     assert len(peer.run(trial, trial.classes[0], 100)) == len([5, 10, 15])
 
 
-def test_a_peer_begins_with_one_class(peer):
-    """A second class that nobody has met yet is no error, and one that is all there is is known."""
+def test_a_peer_starts_with_one_class(peer):
+    """An unseen second class is not an error, and a single class is predicted correctly."""
     trial = make_trial(classes=(0, 0, 0))
     assert peer.run(trial, trial.classes[0], 10) == [1.0, 1.0]
 
 
-def test_warnings_are_heard_again_after_a_peer(peer):
+def test_warnings_are_shown_again_after_a_peer(peer):
     trial = make_trial()
     peer.run(trial, trial.classes[0], 5)
     with pytest.warns(UserWarning, match="heard"):
@@ -121,7 +121,7 @@ def test_features_are_scaled_by_one_number():
     np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-6)
 
 
-def test_features_that_are_all_the_same():
+def test_constant_features():
     trial = make_trial()
     same = np.ones((80, 3), dtype=np.float32)
     constant = Trial(trial.pool, 0, replace(trial.graph, features=same), trial.classes)
@@ -147,7 +147,7 @@ def test_memory(need, n_candidates, reason):
 
 def test_a_peer_without_memory_chooses_from_a_part(tiny, monkeypatch):
     pytest.importorskip("skactiveml", reason="needs the extra bench")
-    monkeypatch.setattr(peer_curves, "MEMORY", 8 * 40**2)
+    monkeypatch.setattr(peer_curves, "MAX_ARRAY_BYTES", 8 * 40**2)
     monkeypatch.setattr(peer_curves, "PEER_POINTS", 40)
     (row,) = run_peer_unit(PeerUnit("tiny", 0, "activeml-maxherding-logistic", (0,), 20))
     assert (row["points"], row["candidates"]) == (80, 40)
@@ -158,7 +158,7 @@ def test_a_peer_without_memory_chooses_from_a_part(tiny, monkeypatch):
 
 
 def test_a_skipped_peer_says_why_and_is_not_tried_again(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(peer_curves, "MEMORY", 0)
+    monkeypatch.setattr(peer_curves, "MAX_ARRAY_BYTES", 0)
     lines = peer_lines(tmp_path)
     names = ["activeml-badge-logistic", "sklearn-label-spreading"]
     for unit in list(missing_peer_units(lines, ["tiny"], names, trials=1, budget=10)):
@@ -173,7 +173,7 @@ def test_a_skipped_peer_says_why_and_is_not_tried_again(tiny, tmp_path, monkeypa
     assert list(missing_peer_units(peer_lines(tmp_path), ["tiny"], names, 1, 10)) == []
 
 
-def test_measuring_goes_on_where_it_stopped(tiny, tmp_path):
+def test_measuring_resumes(tiny, tmp_path):
     name = "sklearn-self-training"
     lines = peer_lines(tmp_path)
     (unit,) = missing_peer_units(lines, ["tiny"], [name], trials=1, budget=10)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poise.experiments import estimate
 from poise.experiments.experiment import Experiment, Method
-from poise.experiments.paper import EXPERIMENTS, SUBSETS
+from poise.experiments.paper import estimate
+from poise.experiments.paper.experiments import EXPERIMENTS, SUBSETS
 from poise.experiments.records import Records
 
 TABLE = {"probe": 1.0, "costs": {"toy": {"a": [4.0, 0.5], "b": [0.0, 0.1]}}}
@@ -20,25 +20,25 @@ def toy(monkeypatch):
     return Experiment("toy", "digits", methods, budget=10, seeds=(2, 3))
 
 
-def test_is_the_sum_over_methods_and_trials(toy):
+def test_the_estimate_is_the_sum_over_methods_and_trials(toy):
     # a: 2 x (4 + 10 x 0.5) = 18, b: 2 x 10 x 0.1 = 2
-    assert estimate.estimate([toy], 1) == estimate.OVERHEAD + 20
-    assert estimate.estimate([toy], 2) == estimate.OVERHEAD + 10
-    assert estimate.estimate([toy], 2, speed=2.0) == 2 * (estimate.OVERHEAD + 10)
-    assert estimate.estimate([toy, toy], 1) == 2 * (estimate.OVERHEAD + 20)
+    assert estimate.estimate([toy], 1) == estimate.OVERHEAD_SECONDS + 20
+    assert estimate.estimate([toy], 2) == estimate.OVERHEAD_SECONDS + 10
+    assert estimate.estimate([toy], 2, speed=2.0) == 2 * (estimate.OVERHEAD_SECONDS + 10)
+    assert estimate.estimate([toy, toy], 1) == 2 * (estimate.OVERHEAD_SECONDS + 20)
 
 
-def test_what_is_kept_costs_nothing(toy):
+def test_finished_trials_cost_nothing(toy):
     rows = [{"query": 0}]
     some = Records(toy, {("a", 2): rows, ("b", 2): rows, ("b", 3): rows})
-    assert estimate.estimate([toy], 1, kept={"toy": some}) == estimate.OVERHEAD + 9
+    assert estimate.estimate([toy], 1, kept={"toy": some}) == estimate.OVERHEAD_SECONDS + 9
     every = Records(toy, {(m, seed): rows for m in "ab" for seed in (2, 3)})
     assert estimate.estimate([toy], 1, kept={"toy": every}) == 0
 
 
-def test_an_unknown_method_costs_what_the_others_do(toy):
+def test_an_unknown_method_costs_the_mean_of_the_others(toy):
     more = replace(toy, methods=(*toy.methods, Method("c")))
-    assert estimate.estimate([more], 1) == pytest.approx(estimate.OVERHEAD + 30)
+    assert estimate.estimate([more], 1) == pytest.approx(estimate.OVERHEAD_SECONDS + 30)
 
 
 def test_the_table_follows_from_records(toy):

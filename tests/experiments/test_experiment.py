@@ -8,7 +8,7 @@ import pytest
 import poise
 from poise.errors import InputError, UnknownNameError
 from poise.experiments.experiment import SEEDS, Experiment, Method, read_experiment
-from poise.experiments.paper import EXPERIMENTS, SUBSETS, chosen
+from poise.experiments.paper.experiments import EXPERIMENTS, SUBSETS, chosen
 
 TOML = """
 data = "digits"
@@ -63,17 +63,17 @@ def test_is_frozen_hashable_and_equal(written):
     ("change", "message"),
     [
         (("budget", "bugdet"), "did you mean budget"),
-        (('data = "digits"', ""), "names no data"),
+        (('data = "digits"', ""), "has no data"),
         (('"norm"', '"nrom"'), "no acquisition is called 'nrom': did you mean norm"),
-        (("K = 3", "Q = 3"), "does not take Q"),
+        (("K = 3", "Q = 3"), "has no parameter Q"),
         (('name = "proportional", ', ""), "has no name"),
         (('"laplace"]', '"laplce"]'), "no model is called 'laplce': did you mean laplace"),
-        (('model = "laplace"', 'model = "wnll"'), "chosen in pwll or laplace"),
-        (('name = "plain"', 'name = "decaying"'), "decaying is there twice"),
+        (('model = "laplace"', 'model = "wnll"'), "choose questions in pwll or laplace"),
+        (('name = "plain"', 'name = "decaying"'), "decaying occurs twice"),
         (("budget = 5", "budget = 0"), "budget is 0"),
         (("trials = 12", "trials = 2\nseeds = [1]"), "both trials and seeds"),
         (("trials = 12", "seeds = []"), "no seeds"),
-        (("trials = 12", "seeds = [1, 1]"), "1 is there twice"),
+        (("trials = 12", "seeds = [1, 1]"), "1 occurs twice"),
         (("trials = 12", "seeds = [-1]"), "a seed is -1"),
         (('data = "digits"', 'data = "digits"\nname = "../up"'), "use letters"),
         (("tau = 0", "tau = -1"), "tau"),
@@ -88,7 +88,7 @@ def test_mistakes_in_a_file(written, change, message):
 def test_no_methods(written):
     with pytest.raises(InputError, match="has no methods"):
         read_experiment(written('data = "digits"'))
-    with pytest.raises(InputError, match="are tables"):
+    with pytest.raises(InputError, match="give each method a table"):
         read_experiment(written('data = "digits"\nmethods = "norm"'))
 
 
@@ -105,7 +105,7 @@ def test_own_file(tmp_path):
     np.savez(path, X=np.eye(6), y=np.arange(6) % 2)
     experiment = Experiment("mine", str(path), (Method("norm"),), k=2, budget=1)
     assert experiment.load().n_classes == 2
-    with pytest.raises(InputError, match="k = 7"):
+    with pytest.raises(InputError, match="k is 7"):
         replace(experiment, k=7).check(experiment.load())
 
 
@@ -134,5 +134,5 @@ def test_the_papers_experiments():
 def test_unknown_figures():
     with pytest.raises(UnknownNameError, match="did you mean mnist"):
         chosen(("mnst",), trials=1, quick=False, subsets=False)
-    with pytest.raises(InputError, match="leave away blobs"):
+    with pytest.raises(InputError, match="leave out blobs"):
         chosen(("all", "blobs"), trials=1, quick=False, subsets=False)

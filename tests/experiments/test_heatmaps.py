@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from poise import Dataset, Graph, knn_graph
-from poise.experiments.heatmaps import METHODS, heat_maps
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.heatmaps import METHODS, heat_maps
 from poise.experiments.records import Records
 from poise.experiments.runner import run
 
@@ -33,7 +33,7 @@ def test_the_largest_value_is_the_next_question(blobs: tuple[Records, Dataset, G
         assert np.flatnonzero(np.isnan(one.values)).tolist() == sorted(one.labelled.tolist())
 
 
-def test_what_is_not_finished_is_left_out(blobs: tuple[Records, Dataset, Graph]) -> None:
+def test_unfinished_methods_are_left_out(blobs: tuple[Records, Dataset, Graph]) -> None:
     records, data, graph = blobs
     first, second = records.experiment.seeds
     kept = {

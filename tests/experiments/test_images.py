@@ -6,7 +6,7 @@ import pytest
 from PIL import Image  # the oracle: an independent reader of the format
 
 from poise.errors import InputError
-from poise.experiments.images import ink_uri
+from poise.experiments.drawing.images import ink_uri
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (8, 8), (3, 17)])
@@ -27,6 +27,6 @@ def test_ink_outside_its_range_is_clipped() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (4,), (2, 2, 3)])
-def test_what_is_no_image_is_refused(shape: tuple[int, ...]) -> None:
+def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="height, width"):
         ink_uri(np.zeros(shape))

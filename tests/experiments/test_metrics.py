@@ -7,16 +7,13 @@ from hand_made import hand_made, of_paper, with_curve
 
 from poise.experiments.metrics import (
     area,
-    estimate,
     final,
     labels_to_reach,
     most_asked,
-    paired,
-    paper_model,
     summary_csv,
     summary_rows,
 )
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.experiments import EXPERIMENTS, paper_model
 
 
 def test_the_area_is_the_mean_over_the_questions() -> None:
@@ -34,26 +31,6 @@ def test_labels_to_reach_counts_those_at_the_start() -> None:
 
 def test_a_median_between_reached_and_never_is_never() -> None:
     assert labels_to_reach([[0, 1.0], [0, 0.0]], 0.9, [1, 1]) == np.inf
-
-
-def test_an_estimate_is_students_interval() -> None:
-    found = estimate([1.0, 2.0, 3.0])
-    assert found.mean == 2
-    assert found.margin == pytest.approx(4.302653 / np.sqrt(3), rel=1e-6)  # t with 2 degrees
-    assert found.trials == 3
-    assert estimate([5.0]).margin == 0
-
-
-def test_pairs_are_the_trials_that_both_have() -> None:
-    found = paired({1: 0.5, 2: 0.7, 3: 0.9}, {2: 0.6, 3: 0.6, 4: 0.0})
-    assert found.mean == pytest.approx(0.2)
-    assert found.trials == 2
-
-
-def test_what_varies_between_trials_alike_does_not_blur_a_difference() -> None:
-    spread = {seed: 0.1 * seed for seed in range(5)}
-    found = paired({seed: value + 0.01 for seed, value in spread.items()}, spread)
-    assert found.low > 0.009
 
 
 def test_the_share_of_the_cluster_asked_most() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from poise.errors import InputError
-from poise.experiments.planes import (
+from poise.experiments.drawing.planes import (
     EDGE,
     LEVELS,
     SIDE,
@@ -22,7 +22,7 @@ def drawn(panel: Panel) -> list[ElementTree.Element]:
 
 
 def places(path: str) -> list[tuple[int, int]]:
-    """Where the dots of a path are."""
+    """Positions of the dots of a path."""
     steps = [tuple(map(int, pair)) for pair in re.findall(r"m(-?\d+) ?(-?\d+)h0", path)]
     return [tuple(place) for place in np.cumsum(steps, axis=0).tolist()]
 
@@ -47,7 +47,7 @@ def test_levels_run_from_the_smallest_to_the_largest() -> None:
     assert set(levels_of([np.nan, np.nan])) == {-1}
 
 
-def test_one_value_far_out_does_not_darken_the_rest() -> None:
+def test_an_outlier_does_not_darken_the_other_points() -> None:
     values = np.concatenate([np.linspace(0, 1, 1000), [1e9]])
     assert len(set(levels_of(values))) == LEVELS
 
@@ -85,6 +85,6 @@ def test_thousands_of_points_stay_small() -> None:
     assert len(panel.svg()) < 60_000
 
 
-def test_what_is_not_in_the_plane_is_refused() -> None:
+def test_points_outside_the_plane_are_refused() -> None:
     with pytest.raises(InputError, match="plane"):
         values_panel(np.zeros((3, 3)), [0, 0, 0], [], title="t", description="d")

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.errors import InputError
-from poise.experiments.experiment import Method
-from poise.experiments.paper import EXPERIMENTS
-from poise.experiments.plots import (
+from poise.experiments.drawing.plots import (
     HEIGHT,
     LEFT,
     RIGHT,
@@ -23,7 +21,9 @@ from poise.experiments.plots import (
     percent,
     ticks,
 )
-from poise.experiments.report.styles import STYLES, styles_of
+from poise.experiments.experiment import Method
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.report.styles import STYLES, styles_of
 
 
 def chart(*series: Series, y: Axis | None = None) -> ElementTree.Element:
@@ -63,7 +63,7 @@ def test_an_axis_without_width_is_refused() -> None:
         ticks(1, 1)
 
 
-def test_the_chart_says_in_words_what_it_shows() -> None:
+def test_the_chart_has_a_description() -> None:
     svg = chart(Series("a", [0, 10], [0, 1]))
     assert svg.findtext("title") == "Rise & fall"
     assert svg.findtext("desc") == "It rises."
@@ -93,7 +93,7 @@ def test_values_out_of_range_stay_within_the_frame() -> None:
         assert 0 <= y <= HEIGHT
 
 
-def test_series_differ_by_more_than_colour() -> None:
+def test_series_differ_in_more_than_colour() -> None:
     lines = [Series(name, [0, 10], [0, 1], marked=[10]) for name in "abcdefgh"]
     svg = chart(*lines)
     looks = {
@@ -109,7 +109,7 @@ def test_series_differ_by_more_than_colour() -> None:
     assert len({tuple(group)[1].tag for group in svg.iter("g")}) == 3  # circle, rect, path
 
 
-def test_marked_points_tell_their_value() -> None:
+def test_marked_points_show_their_value() -> None:
     svg = chart(Series("Random", [0, 5, 10], [0, 0.25, 1], marked=[5, 7]))
     assert [title.text for title in svg.iter("title")][1:] == ["Random: 25% at 5"]
 
@@ -130,7 +130,7 @@ def test_no_colour_is_fixed() -> None:
     assert not re.search(r"(fill|stroke)=|#[0-9a-f]{3}|style=", text)
 
 
-def test_a_series_may_bring_its_looks() -> None:
+def test_a_series_can_have_its_own_style() -> None:
     style = Style(9, "5 5", "plus")
     svg = chart(
         Series("a", [0, 10], [0, 1], marked=[10], style=style), Series("b", [0, 10], [1, 0])
@@ -174,11 +174,11 @@ def test_methods_that_share_a_chart_differ() -> None:
             assert len({(style.dashes, style.marker) for style in looks}) == len(looks), shown
 
 
-def test_no_two_methods_look_the_same() -> None:
+def test_no_two_methods_have_the_same_style() -> None:
     assert len(set(STYLES.values())) == len(STYLES)
 
 
-def test_a_method_looks_the_same_in_every_experiment() -> None:
+def test_a_method_has_the_same_style_in_every_experiment() -> None:
     found: dict[str, set[Style]] = {}
     for experiment in EXPERIMENTS.values():
         for name, style in styles_of(experiment.methods).items():
@@ -186,7 +186,7 @@ def test_a_method_looks_the_same_in_every_experiment() -> None:
     assert {len(styles) for styles in found.values()} == {1}
 
 
-def test_unknown_methods_get_looks_by_their_order() -> None:
+def test_unknown_methods_get_styles_by_position() -> None:
     mine = [Method(f"mine-{i}") for i in range(6)]
     styles = styles_of([*mine, Method("norm")])
     assert styles == styles_of([Method("norm"), *mine])

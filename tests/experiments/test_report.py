@@ -1,18 +1,21 @@
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hand_made import hand_made, of_paper
 
+from poise import files
 from poise.errors import InputError
-from poise.experiments.paper import EXPERIMENTS
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.report import write_report
+from poise.experiments.paper.report.styles import STYLES
+from poise.experiments.paper.report.write import report_files
 from poise.experiments.records import Records
-from poise.experiments.report import write_report
-from poise.experiments.report.styles import STYLES
-from poise.experiments.report.write import report_files
 from poise.experiments.runner import run
 
 POLICY_NAMES = ("max", "KDE", "proportional")
@@ -21,7 +24,7 @@ NAMES = ("norm", "norm-decay", "sm", "random", "coreset")
 
 @pytest.fixture(scope="module")
 def blobs(tmp_path_factory: pytest.TempPathFactory) -> Records:
-    """A real experiment, a small one."""
+    """A small real experiment."""
     experiment = EXPERIMENTS["blobs"].with_trials(2).only(*NAMES)
     return run(replace(experiment, k=20, budget=10), Path(tmp_path_factory.mktemp("blobs")))
 
@@ -39,7 +42,7 @@ def written(blobs: Records, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Elements(HTMLParser):
-    """What opens, closes, is linked to and has which id."""
+    """Collects open tags, links and ids."""
 
     VOID = ("meta", "link", "br", "img")
 
@@ -68,7 +71,7 @@ class Elements(HTMLParser):
         pass
 
 
-def test_everything_is_there(written: Path) -> None:
+def test_the_report_is_complete(written: Path) -> None:
     folder = written.parent
     names = {path.name for path in (folder / "figures").iterdir()}
     assert names >= {
@@ -97,7 +100,7 @@ def test_the_page_is_well_formed(written: Path) -> None:
     assert "nan" not in re.sub("<[^>]*>", "", text.lower()).split()
 
 
-def test_nothing_comes_from_outside(written: Path) -> None:
+def test_the_page_loads_nothing_from_outside(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     assert not re.search(r"https?://|@import|<script|url\(", text)
     for path in (written.parent / "figures").iterdir():
@@ -106,7 +109,7 @@ def test_nothing_comes_from_outside(written: Path) -> None:
         assert re.findall(r"https?://[^\"]+", svg) == ["http://www.w3.org/2000/svg"]
 
 
-def test_figures_are_whole_files(written: Path) -> None:
+def test_figures_are_complete_files(written: Path) -> None:
     for path in (written.parent / "figures").iterdir():
         root = ElementTree.parse(path).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -121,10 +124,10 @@ def test_the_opening_counts_the_verdicts(written: Path) -> None:
     fails = len(re.findall('class="verdict fails"', text))
     assert fails
     assert f"<h1>{holds} of {holds + fails} claims that were tested hold.</h1>" in text
-    assert "12.00 seconds a query here." in text
+    assert "12.00 seconds per query here." in text
 
 
-def test_a_method_has_one_look_throughout(written: Path) -> None:
+def test_a_method_has_one_style_throughout(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     drawn = re.findall(
         r'<path class="line c(\d)" (?:stroke-dasharray="([^"]*)" )?d="M0 6H34"/>'
@@ -156,13 +159,13 @@ def test_an_interrupted_run_says_what_is_missing(blobs: Records, tmp_path: Path)
     assert "1 of 2 trials of norm are finished." in text
 
 
-def test_a_run_that_has_finished_nothing_has_a_report(blobs: Records, tmp_path: Path) -> None:
+def test_a_run_without_finished_trials_has_a_report(blobs: Records, tmp_path: Path) -> None:
     text = write_report([Records(blobs.experiment, {}, blobs.about)], tmp_path).read_text()
     assert "None of the paper's claims could be tested here." in text.replace("&#x27;", "'")
     assert "Coreset (0 of 2)" in text
 
 
-def test_what_to_know_about_the_data_is_said_wherever_they_are_shown(tmp_path: Path) -> None:
+def test_the_note_on_the_data_is_shown_with_every_figure(tmp_path: Path) -> None:
     note = "a class-balanced part, not the official 131,600 points"
     records = hand_made(of_paper("emnist", trials=2), {}, note=note)
     text = write_report([records], tmp_path).read_text()
@@ -171,7 +174,7 @@ def test_what_to_know_about_the_data_is_said_wherever_they_are_shown(tmp_path: P
         assert "A class-balanced part, not the official" in path.read_text()
 
 
-def test_one_trial_has_no_bands_to_speak_of(blobs: Records, tmp_path: Path) -> None:
+def test_one_trial_has_no_bands(blobs: Records, tmp_path: Path) -> None:
     one = replace(blobs.experiment, seeds=blobs.experiment.seeds[:1])
     text = write_report([Records(one, blobs.trials, blobs.about)], tmp_path).read_text()
     assert "means of 1 trial." in text
@@ -190,20 +193,20 @@ def test_no_records_no_report(tmp_path: Path) -> None:
     assert not (tmp_path / "report").exists()
 
 
-def test_a_report_is_replaced_only_by_a_whole_one(
+def test_a_report_is_replaced_only_by_a_complete_one(
     blobs: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = write_report([blobs], tmp_path, command="the first")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    whole = Path.write_text
+    fill = files._fill
 
-    def full_disk(path: Path, text: str, *args: str, **options: str) -> int:
-        if "index" in path.name:
+    def full_disk(part: Path, write: Callable[[BinaryIO], object], durably: bool) -> None:
+        if "index" in part.name:
             raise OSError(28, "No space left on device")
-        return whole(path, text, *args, **options)
+        fill(part, write, durably)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full_disk)
+        patch.setattr(files, "_fill", full_disk)
         with pytest.raises(OSError, match="space"):
             write_report([blobs], tmp_path, command="the second")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

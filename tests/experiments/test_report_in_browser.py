@@ -8,8 +8,8 @@ import pytest
 from browsing import open_alone
 from hand_made import hand_made, of_paper
 
-from poise.experiments.paper import EXPERIMENTS
-from poise.experiments.report import write_report
+from poise.experiments.paper.experiments import EXPERIMENTS
+from poise.experiments.paper.report import write_report
 from poise.experiments.runner import run
 
 
@@ -24,7 +24,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_the_report_renders_alone(browser: Any, written: Path, width: int, scheme: str) -> None:
+def test_the_report_renders_without_other_files(
+    browser: Any, written: Path, width: int, scheme: str
+) -> None:
     page = open_alone(browser, written, width, scheme)
     assert page.locator("svg.plane.values").count() == 6  # three methods at the start and at 9
     assert page.locator("svg.chart").count() == 3 + 4 + 2 + 2 + 2
@@ -42,7 +44,7 @@ def test_the_report_renders_alone(browser: Any, written: Path, width: int, schem
     page.close()
 
 
-def test_keys_reach_what_can_be_used(browser: Any, written: Path) -> None:
+def test_the_keyboard_reaches_all_controls(browser: Any, written: Path) -> None:
     page = browser.new_page(viewport={"width": 1024, "height": 900})
     page.goto(written.as_uri())
     reached = []
@@ -57,7 +59,7 @@ def test_keys_reach_what_can_be_used(browser: Any, written: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["blobs-heat-maps", "blobs-truth", "mnist-accuracy"])
-def test_figures_look_right_alone(browser: Any, written: Path, name: str) -> None:
+def test_figure_files_render_on_their_own(browser: Any, written: Path, name: str) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 1100}, color_scheme="dark")
     page.goto((written.parent / "figures" / f"{name}.svg").as_uri())
     assert (

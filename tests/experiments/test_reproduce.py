@@ -8,8 +8,9 @@ import pytest
 from poise.cli import main as cli
 from poise.cli.progress import duration
 from poise.errors import DataError, InputError
-from poise.experiments import paper, reproduce
 from poise.experiments.experiment import Experiment, Method
+from poise.experiments.paper import experiments as paper
+from poise.experiments.paper import reproduce
 
 METHODS = (
     Method("norm", group=paper.PAPER),
@@ -20,7 +21,7 @@ METHODS = (
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Two experiments in place of the paper's: blobs of 24 points, and data that are nowhere."""
+    """Two experiments in place of the paper's: blobs of 24 points, and data that do not exist."""
     monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("POISE_DATA", raising=False)
     blobs = Experiment("blobs", {"name": "blobs", "size": 12}, METHODS, k=8, budget=6, seeds=(2, 3))
@@ -30,7 +31,7 @@ def small(tmp_path, monkeypatch):
     return blobs, lost
 
 
-def test_what_cannot_be_run_does_not_stop_the_rest(small, tmp_path):
+def test_an_experiment_that_cannot_run_does_not_stop_the_others(small, tmp_path):
     page, problems = reproduce.reproduce(small, tmp_path / "report", command="poise reproduce")
     assert page.is_file()
     assert "cannot be tested here" in page.read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ def test_what_cannot_be_run_does_not_stop_the_rest(small, tmp_path):
     assert kept.complete
 
 
-def test_the_command_says_what_it_did(small, tmp_path, capsys):
+def test_the_command_prints_its_results(small, tmp_path, capsys):
     words = ["reproduce", "blobs", "--trials", "2", "--jobs", "1", "-o", str(tmp_path / "report")]
     for _ in range(2):  # the second time there is nothing left to run
         with pytest.raises(SystemExit) as end:
@@ -66,7 +67,7 @@ def test_records_of_other_parameters_are_refused_at_once(small, tmp_path):
     ("words", "message"),
     [
         (["blob"], "no figure is called 'blob': did you mean blobs?"),
-        (["all", "blobs"], "leave away blobs"),
+        (["all", "blobs"], "leave out blobs"),
         (["blobs", "-o", "FILE"], "is not a folder"),
     ],
 )
@@ -89,7 +90,7 @@ def test_the_forms_on_500_candidates_are_timed_once(small, tmp_path, monkeypatch
     assert set(timings) == {"vopt-subset", "sigmaopt-subset"}
     (tmp_path / "records" / "timings.json").write_text('{"vopt-subset": 123.0}')
     page, _ = reproduce.reproduce([blobs], tmp_path)
-    assert "123 seconds a query" in page.read_text(encoding="utf-8")
+    assert "123 seconds per query" in page.read_text(encoding="utf-8")
 
 
 def test_nothing_can_be_run(small, tmp_path, monkeypatch):

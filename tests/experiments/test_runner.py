@@ -23,7 +23,7 @@ from poise.experiments.runner import Unit, _place_of_next, run
 
 @dataclass(frozen=True)
 class Deadly:
-    """Ends its process: always, or the first time if `marker` names a file to remember it by."""
+    """Ends its process: always, or only the first time if `marker` names a file."""
 
     marker: str = ""
 
@@ -59,14 +59,14 @@ def small(tmp_path):
 
 
 def numbers(folder: Path) -> list[tuple]:
-    """All that a run wrote but for the times, in an order that does not depend on it."""
+    """Everything that a run wrote except times, in an order independent of the run."""
     rows = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
     for row in rows:
         row.pop("seconds", None)
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
-def test_records_are_what_simulate_gives(small, tmp_path):
+def test_records_agree_with_simulate(small, tmp_path):
     records = run(small, tmp_path / "out")
     assert records.complete
     data = small.load()
@@ -105,7 +105,7 @@ def test_processes_give_the_same_numbers(small, tmp_path):
 
 
 def test_eigenpairs_are_found_by_one_process(small):
-    """The process that has them goes on with what needs them, the others with the rest."""
+    """The process that has them does all units that need them, the others do the rest."""
     truncated = [Method(f"{a}-truncated", f"{a}-truncated", 0.0) for a in ("vopt", "mcvopt")]
     waiting = [(Unit(small, method, (2,), ""), 1) for method in (*small.methods, *truncated)]
     first, second = SimpleNamespace(has_eigenpairs=False), SimpleNamespace(has_eigenpairs=False)
@@ -118,7 +118,7 @@ def test_eigenpairs_are_found_by_one_process(small):
 
 
 @pytest.mark.parametrize("cut", [0.15, 0.5, 0.97])
-def test_a_torn_file_is_mended(small, tmp_path, cut):
+def test_an_incomplete_file_is_repaired(small, tmp_path, cut):
     run(small, tmp_path / "whole")
     folder = tmp_path / "torn"
     run(small, folder)
@@ -129,7 +129,7 @@ def test_a_torn_file_is_mended(small, tmp_path, cut):
     assert numbers(folder) == numbers(tmp_path / "whole")
 
 
-def test_more_trials_and_methods_go_on(small, tmp_path):
+def test_trials_and_methods_can_be_added(small, tmp_path):
     folder = tmp_path / "out"
     run(replace(small, seeds=(2,)).only("sm"), folder)
     before = (folder / "records.jsonl").read_text()
@@ -166,7 +166,7 @@ def test_a_folder_of_other_parameters(small, tmp_path, change, message):
 
 def test_a_folder_of_something_else(small, tmp_path):
     (tmp_path / "experiment.json").write_text("[]")
-    with pytest.raises(DataError, match="is not what poise wrote"):
+    with pytest.raises(DataError, match="was not written by poise"):
         run(small, tmp_path)
     (tmp_path / "experiment.json").unlink()
     (tmp_path / "records.jsonl").write_text("precious")
@@ -181,7 +181,7 @@ def test_an_impossible_budget_leaves_nothing_behind(small, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_worker_that_dies_costs_its_unit(small, tmp_path):
+def test_a_dead_worker_loses_its_unit(small, tmp_path):
     deadly = replace(small, methods=(*small.methods, Method("deadly", Deadly())))
     with pytest.raises(RunError, match=r"1 of 4 units failed.*deadly \(its process ended with"):
         run(deadly, tmp_path / "out", jobs=2)
@@ -189,7 +189,7 @@ def test_a_worker_that_dies_costs_its_unit(small, tmp_path):
     assert numbers(tmp_path / "out") == numbers(tmp_path / "alone")
 
 
-def test_a_worker_that_dies_once_is_forgiven(small, tmp_path):
+def test_a_unit_is_tried_again_after_its_worker_died(small, tmp_path):
     deadly = replace(
         small, methods=(*small.methods, Method("deadly", Deadly(str(tmp_path / "died"))))
     )
@@ -197,7 +197,7 @@ def test_a_worker_that_dies_once_is_forgiven(small, tmp_path):
     assert (tmp_path / "died").exists()
 
 
-def test_a_mistake_in_a_method_costs_its_unit(small, tmp_path):
+def test_an_error_in_a_method_loses_its_unit(small, tmp_path):
     wrong = replace(small, methods=(Method("wrong", Wrong()), *small.methods))
     with pytest.raises(RunError, match="ZeroDivisionError: division by zero"):
         run(wrong, tmp_path / "out", jobs=2)
@@ -213,7 +213,7 @@ main(["run", *sys.argv[1:], "--jobs", "2"])
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
-    """A command that takes seconds, and the numbers of an uninterrupted run of it."""
+    """A command that takes seconds, and the numbers of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("command")
     toml = folder / "digits.toml"
     toml.write_text(
@@ -230,7 +230,7 @@ def command(tmp_path_factory):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_resumes(command, tmp_path, how):
-    """The whole command, really killed once the first trials are on the disk."""
+    """The whole command, killed once the first trials are on disk."""
     words, whole = command
     process = subprocess.Popen(
         [*words, str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -260,7 +260,7 @@ def test_a_full_disk(small, tmp_path, monkeypatch):
         return real_open(path, mode, *args, **kwargs)
 
     monkeypatch.setattr(records_module.Path, "open", open_full)
-    with pytest.raises(DataError, match=r"No space left on device.*make room"):
+    with pytest.raises(DataError, match=r"No space left on device.*free some space"):
         run(small, folder)
     monkeypatch.undo()
     assert (folder / "records.jsonl").read_bytes() == before

@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from poise.errors import InputError
-from poise.experiments.summary import mean_band, steps_to_reach
+from poise.experiments.summary import estimate, mean_band, paired, steps_to_reach
 
 shares = arrays(
     np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0, 1)
@@ -45,6 +45,26 @@ def test_one_trial_has_no_spread() -> None:
 def test_values_of_another_shape_are_refused(values: object) -> None:
     with pytest.raises(InputError, match=r"shape \(trials, steps\)"):
         mean_band(values)
+
+
+def test_an_estimate_is_students_interval() -> None:
+    found = estimate([1.0, 2.0, 3.0])
+    assert found.mean == 2
+    assert found.margin == pytest.approx(4.302653 / np.sqrt(3), rel=1e-6)  # t with 2 degrees
+    assert found.trials == 3
+    assert estimate([5.0]).margin == 0
+
+
+def test_pairs_are_the_common_trials() -> None:
+    found = paired({1: 0.5, 2: 0.7, 3: 0.9}, {2: 0.6, 3: 0.6, 4: 0.0})
+    assert found.mean == pytest.approx(0.2)
+    assert found.trials == 2
+
+
+def test_common_variation_between_trials_does_not_widen_a_difference() -> None:
+    spread = {seed: 0.1 * seed for seed in range(5)}
+    found = paired({seed: value + 0.01 for seed, value in spread.items()}, spread)
+    assert found.low > 0.009
 
 
 def test_steps_to_reach() -> None:

@@ -36,13 +36,13 @@ def test_every_part_has_figures_that_are_files(made):
     )
 
 
-def test_what_the_figures_say(made):
-    """Facts that the words on the page rely on."""
+def test_the_numbers_of_the_figures(made):
+    """Facts on which the text of the page relies."""
     _, chapters = made
     set_up = list(chapters["set-up"].numbers.values())
     assert "different classes" in set_up[0]
     assert "one class" in set_up[1]
-    assert float(chapters["phase"].numbers["largest distance of the two lines in β"]) < 1e-3
+    assert float(chapters["phase"].numbers["largest difference of the two lines in β"]) < 1e-3
     assert chapters["clusters"].numbers["all conditions hold"] == "yes"
     assert float(chapters["convergence"].numbers["slope for a varying density"]) < -1.9
     assert float(chapters["convergence"].numbers["largest error for a constant density"]) < 1e-8

@@ -40,7 +40,7 @@ def test_second_order_for_a_varying_density(labels):
 
 
 def test_satisfies_the_equation():
-    """``tau rho u = (rho^2 u')'`` by differences of another kind, away from the grid's own."""
+    """``tau rho u = (rho^2 u')'`` by other differences than those of the scheme."""
     found = solve_interval(2.0, wavy, 7.0, cells=8_000)
     x, u = found.x, found.u[0]
     flux = wavy(x) ** 2 * np.gradient(u, x, edge_order=2)
@@ -61,7 +61,7 @@ def test_a_symmetric_density_has_its_minimum_in_the_middle():
     assert found.minimum[0] == pytest.approx(1.5, abs=1e-9)
 
 
-def test_a_line_is_its_intervals():
+def test_a_line_is_solved_interval_by_interval():
     line = solve_line([0.0, 1.0, 3.0, 3.5], [0, 0, 1, 1], wavy, 5.0, cells=300)
     assert [part.labels for part in line] == [(0, 0), (0, 1), (1, 1)]
     alone = solve_interval(2.0, lambda x: wavy(x + 1.0), 5.0, (0, 1), cells=300)

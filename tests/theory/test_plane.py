@@ -9,7 +9,7 @@ from poise.theory.clustered import clouds
 
 
 def test_a_single_label_is_nearly_radial():
-    """Around one label in the middle, with a decay that leaves nothing at the boundary."""
+    """Around one label in the middle, with a decay to zero at the boundary."""
     found = solve_plane([(0.5, 0.5)], [0], lambda x: np.ones(x.shape[:-1]), 400.0, 1.0, cells=160)
     x, u = solve_radial(2, 0.5, np.ones_like, 400.0, alpha=1.0, outer=0.0)
     expected = np.interp(found.distance, x, u)

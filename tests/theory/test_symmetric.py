@@ -37,7 +37,7 @@ def waves(rng, length, symmetric, level):
 
 
 def test_the_bounds_hold_on_many_draws():
-    """Both bounds always, and the conclusion on a thousand draws on which the condition holds."""
+    """Both bounds hold always, the conclusion on a thousand draws that satisfy the condition."""
     rng = np.random.default_rng(0)
     drawn = held = concluded = 0
     while held < DRAWS:
@@ -60,7 +60,7 @@ def test_the_bounds_hold_on_many_draws():
 
 
 def test_the_simplified_condition_is_sufficient_on_many_draws():
-    """A thousand draws on which it holds; it asks for more than the condition it comes from."""
+    """A thousand draws on which it holds; it is stronger than the condition it follows from."""
     rng = np.random.default_rng(1)
     drawn = held = 0
     while held < DRAWS:
@@ -93,7 +93,7 @@ def test_the_papers_simplified_condition_fails():
 
 
 def test_the_papers_full_proposition_is_not_violated():
-    """Its proof is wrong; inside all its hypotheses its conclusion is true on every draw."""
+    """Its proof is wrong; if all its hypotheses hold, its conclusion is true on every draw."""
     rng = np.random.default_rng(2)
     for _ in range(DRAWS):
         delta, stretch = (float(value) for value in np.exp(rng.uniform([-2, 0], [2, 1.5])))
@@ -120,7 +120,7 @@ def test_the_papers_full_proposition_is_not_violated():
 
 
 def test_outside_the_papers_hypotheses_its_conclusion_fails():
-    """A tau below its range: neither."""
+    """A tau below the range of both: neither condition holds."""
     similar, opposite = np.ones_like, lambda x: np.full_like(x, 20.0)
     found = paper_proposition((2.0, similar), (0.5, opposite), 0.1, 1.0, 0.1)
     broken = {one.condition for one in found if not one.holds}
@@ -129,7 +129,7 @@ def test_outside_the_papers_hypotheses_its_conclusion_fails():
 
 
 def test_the_papers_supersolution_fails():
-    """Constant density, a = 4, r = 2: less is claimed than is left."""
+    """Constant density, a = 4, r = 2: the claimed value is below the solution."""
     tau, delta, r = 16.0, 1.0, 2.0
     left = solve_interval(2 * r, np.ones_like, tau, (0, 0)).minimum[1]
     assert left == pytest.approx(1 / math.cosh(8), rel=1e-6)

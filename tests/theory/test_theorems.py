@@ -54,7 +54,7 @@ def smooth_density(rng, radius, level, steepest):
 
 
 def test_the_upper_bound_on_radial_problems():
-    """The lemma behind it: on a ball of low density, with values 1 all around, little is left."""
+    """The lemma behind it: in a ball of low density, with values 1 all around, u is small."""
     rng = np.random.default_rng(0)
     for _ in range(DRAWS):
         d = int(rng.integers(1, 4))
@@ -78,7 +78,7 @@ def test_the_upper_bound_on_radial_problems():
 
 
 def test_the_papers_upper_bound_fails():
-    """d = 1, s = 1, gamma = 16, sqrt(tau/delta) = 48: e^-6 is left where it says e^-12."""
+    """d = 1, s = 1, gamma = 16, sqrt(tau/delta) = 48: the solution is e^-6, the bound e^-12."""
     Gamma, a = 16.0, 48.0
     assert a >= 3 * (1 / 1.0) * Gamma, "the paper's condition holds"
     x, u = solve_radial(
@@ -91,7 +91,7 @@ def test_the_papers_upper_bound_fails():
 
 
 def test_the_lower_bound_on_radial_problems():
-    """The lemma behind it: around one label, with 0 at distance 2r, most is left within r."""
+    """The lemma behind it: around one label, with 0 at distance 2r, u is large within r."""
     rng = np.random.default_rng(1)
     for _ in range(DRAWS):
         d = int(rng.integers(1, 4))
@@ -127,7 +127,7 @@ def test_the_lower_bound_on_radial_problems():
 
 
 def test_outside_the_lower_bounds_hypotheses_it_fails():
-    """A tau that is far too large leaves nothing within r."""
+    """With a much too large tau the solution vanishes within r."""
     conditions = explore_labels(tau=1e4, r=0.05, density=1.0, alpha=1.0, d=2)
     assert not all(condition.holds for condition in conditions)
     x, u = solve_radial(2, 0.1, np.ones_like, 1e6, alpha=1.0, outer=0.0)

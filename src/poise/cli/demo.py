@@ -1,28 +1,20 @@
-"""``poise demo``: the method at work on a small data set, by itself."""
+"""``poise demo``: simulated labelling of a small data set, without a person."""
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from poise.errors import InputError
+from poise.cli.options import json_option, output_option, page_in
 
 if TYPE_CHECKING:
-    from poise.experiments.demo import Demo
+    from poise.experiments.demo.run import Demo
 
 
 @click.command()
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("out/demo"),
-    show_default=True,
-    help="Folder for the page, index.html.",
-)
+@output_option("out/demo", "the page, index.html")
 @click.option(
     "--trials",
     type=click.IntRange(1, 1000),
@@ -44,14 +36,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seed of the first trial.",
 )
-@click.option("--open", "open_page", is_flag=True, help="Open the page in the browser at the end.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option(
+    "--open", "open_page", is_flag=True, help="Open the page in the browser when it is done."
+)
+@json_option()
 def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_json: bool) -> None:
     """Label handwritten digits by simulation, from one label.
 
-    The 1,797 images come with scikit-learn, and their known classes answer the questions. The
-    default acquisition, auto, is compared with random questions; the page shows the learning
-    curves, how soon each digit was found, and the images in the order they were asked.
+    The 1,797 images come with scikit-learn. Their known classes answer the questions. The default
+    acquisition, auto, is compared with random questions. The page shows the learning curves, how
+    soon each digit was found, and the images in the order of the questions.
 
     \b
     Example:
@@ -65,8 +59,8 @@ def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_
     began = time.perf_counter()
     click.echo("Labelling handwritten digits by simulation, from one label.", err=True)
     with progress_bar("Loading") as begin:
-        from poise.experiments.demo import Settings, report, run_demo
-        from poise.experiments.demo_page import demo_page
+        from poise.experiments.demo.page import demo_page
+        from poise.experiments.demo.run import Settings, report, run_demo
 
         finished = run_demo(Settings(trials=trials, budget=budget, seed=seed), begin)
         begin("Writing the page")
@@ -82,30 +76,12 @@ def demo(output: Path, trials: int, budget: int, seed: int, open_page: bool, as_
         click.launch(target.resolve().as_uri())
 
 
-def page_in(output: Path) -> Path:
-    """Where the page goes, once it is sure that it can.
-
-    Asked before the work, not after it: nobody should wait to hear that the page has nowhere to go.
-    """
-    page = output / "index.html"
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"cannot make the folder {output} ({reason}): choose another with -o"
-        ) from error
-    if page.is_dir() or not os.access(page if page.exists() else output, os.W_OK):
-        raise InputError(f"cannot write {page}: choose another folder with -o")
-    return page
-
-
 def show(finished: "Demo", target: Path, seconds: float) -> None:
     """Print the table and what to do next."""
     from rich.console import Console
     from rich.table import Table
 
-    from poise.experiments.demo import METHODS, accuracy_rows
+    from poise.experiments.demo.run import METHODS, accuracy_rows
 
     console = Console(highlight=False)
     settings = finished.settings
@@ -123,7 +99,7 @@ def show(finished: "Demo", target: Path, seconds: float) -> None:
     # Printed as they are: a wrapped path or command cannot be copied.
     for what, how in (
         ("see the curves and the questions", f"open {target.as_posix()} in a browser"),
-        ("see what else can choose the questions", "poise acquisitions"),
+        ("list other ways to choose questions", "poise acquisitions"),
         ("label your own data in the browser", "poise label FOLDER, or first: poise label digits"),
         ("use it in Python", "the ten lines in README.md, or on that page"),
     ):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from poise.cli.options import jobs_option
 from poise.errors import InputError
 
-#: Beyond this the estimate is worth a probe of the machine.
-WORTH_A_PROBE = 60.0
+#: Above this estimate, the speed of this machine is measured first.
+PROBE_MIN_SECONDS = 60.0
 
 
 @click.command()
@@ -35,13 +36,12 @@ WORTH_A_PROBE = 60.0
 @click.option(
     "--subsets",
     is_flag=True,
-    help="Also V-Opt and Sigma-Opt on 500 random candidates, as in the paper: many hours.",
+    help="Also run V-Opt and Sigma-Opt on 500 random candidates, as in the paper; this takes many "
+    "hours.",
 )
+@jobs_option
 @click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Parallel processes; one per core by default."
-)
-@click.option(
-    "--estimate", "only_estimate", is_flag=True, help="Say how long it would take, and stop."
+    "--estimate", "only_estimate", is_flag=True, help="Print the expected time, and exit."
 )
 def reproduce(
     figures: tuple[str, ...],
@@ -52,13 +52,14 @@ def reproduce(
     jobs: int | None,
     only_estimate: bool,
 ) -> None:
-    """Reproduce the paper: every figure and table, and whether each claim holds.
+    """Reproduce the paper's figures, tables and claims.
 
     FIGURE is blobs, box, isolet, mnist, fashionmnist, emnist, mnist-imb, fashionmnist-imb,
-    emnist-vcd or models; without one, or with "all", everything is run. Data are read from the
-    folder that the variable POISE_DATA names or fetched once; embeddings are read from there too
-    or trained, which needs poise[vae]. Every finished trial is kept: run the same command again to
-    resume. REPORT/index.html is the report, REPORT/summary.csv its numbers.
+    emnist-vcd or models. Without arguments, or with "all", everything runs. Data sets are read from
+    the folder that the environment variable POISE_DATA names, or downloaded once. Embeddings are
+    read from the same folder, or trained, which needs poise[vae]. Every finished trial is kept: run
+    the same command again to resume. The report is index.html in the folder for the report, its
+    numbers are in summary.csv.
 
     \b
     Example:
@@ -67,11 +68,12 @@ def reproduce(
       poise reproduce all --trials 10 --jobs 8
     """
     from poise.cli.progress import duration, method_bars, progress_bar, resumable
-    from poise.experiments import estimate, paper
-    from poise.experiments import reproduce as work
-    from poise.experiments.runner import cores
+    from poise.experiments.paper import estimate
+    from poise.experiments.paper import reproduce as work
+    from poise.experiments.paper.experiments import chosen
+    from poise.machine import cores
 
-    experiments = paper.chosen(figures, trials=trials, quick=quick, subsets=subsets)
+    experiments = chosen(figures, trials=trials, quick=quick, subsets=subsets)
     output = output or Path("report-quick" if quick else "report")
     jobs = jobs or cores()
     if output.exists() and not output.is_dir():
@@ -79,8 +81,8 @@ def reproduce(
     kept = work.kept(output, experiments)
     expected = estimate.estimate(experiments, jobs, kept=kept)
     with resumable():
-        if expected > WORTH_A_PROBE:
-            with progress_bar("Looking how fast this machine is"):
+        if expected > PROBE_MIN_SECONDS:
+            with progress_bar("Measuring the speed of this machine"):
                 expected *= estimate.probe() / estimate.known_costs()["probe"]
         names = ", ".join(experiment.name for experiment in experiments)
         plural = "es" if jobs > 1 else ""
@@ -94,8 +96,8 @@ def reproduce(
                 experiments, output, jobs=jobs, progress=progress, begin=begin, command=command
             )
     click.echo(f"Done in {duration(time.perf_counter() - began)}.")
-    click.echo(f"  the report: open {page.as_posix()} in a browser")
-    click.echo(f"  its numbers: {(output / 'summary.csv').as_posix()}")
+    click.echo(f"  report: open {page.as_posix()} in a browser")
+    click.echo(f"  numbers: {(output / 'summary.csv').as_posix()}")
     for problem in problems:
         click.echo(f"poise: {problem}", err=True)
     if problems:

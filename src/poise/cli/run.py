@@ -1,4 +1,4 @@
-"""``poise run``: one experiment, resumable, in parallel, with progress."""
+"""``poise run``: one experiment, resumable and in parallel."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poise.cli.options import jobs_option, json_option, output_option
 from poise.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,22 +16,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("experiment", metavar="EXPERIMENT.toml|NAME")
+@output_option("out/results", "the records, with a subfolder for each experiment")
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("out/results"),
-    show_default=True,
-    help="Folder for the records, with a subfolder for each experiment.",
+    "--trials",
+    type=click.IntRange(1, 1000),
+    help="Number of trials.  [default: that of the experiment]",
 )
-@click.option(
-    "--trials", type=click.IntRange(1, 1000), help="Number of trials, instead of its own."
-)
-@click.option("--only", multiple=True, metavar="METHOD", help="Only this method; repeatable.")
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Parallel processes; one per core by default."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--only", multiple=True, metavar="METHOD", help="Run only this method; repeatable.")
+@jobs_option
+@json_option()
 def run(
     experiment: str,
     output: Path,
@@ -39,14 +33,15 @@ def run(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Label a data set by simulation: several methods, several trials each.
+    """Run a simulated labelling experiment.
 
-    EXPERIMENT is a TOML file, or the name of one of the paper's: blobs, box, isolet, mnist,
-    fashionmnist, emnist, mnist-imb, fashionmnist-imb, emnist-vcd, models. Every finished trial is
-    kept; run the same command again to resume.
+    Several methods label a data set by simulation, in several trials each. EXPERIMENT is a TOML
+    file, or the name of one of the paper's experiments: blobs, box, isolet, mnist, fashionmnist,
+    emnist, mnist-imb, fashionmnist-imb, emnist-vcd, models. Every finished trial is kept: run the
+    same command again to resume.
 
     \b
-    A file looks like this:
+    A TOML file looks like this:
       data = "digits"
       embedding = "pca"
       k = 10
@@ -68,6 +63,8 @@ def run(
     """
     from poise.cli.progress import method_bars, resumable
     from poise.experiments import runner
+    from poise.experiments.paper.estimate import trial_seconds
+    from poise.machine import cores
 
     chosen = find(experiment)
     if trials is not None:
@@ -77,7 +74,12 @@ def run(
     folder = output / chosen.name
     with resumable(), method_bars() as (begin, progress):
         records = runner.run(
-            chosen, folder, jobs=jobs or runner.cores(), progress=progress, begin=begin
+            chosen,
+            folder,
+            jobs=jobs or cores(),
+            seconds=trial_seconds(chosen),
+            progress=progress,
+            begin=begin,
         )
     rows = summary(records)
     if as_json:
@@ -89,20 +91,22 @@ def run(
 def find(name: str) -> "Experiment":
     """The experiment in a TOML file, or one of the paper's."""
     from poise.experiments.experiment import read_experiment
-    from poise.experiments.paper import EXPERIMENTS
+    from poise.experiments.paper.experiments import EXPERIMENTS
     from poise.registry import known_name
 
     path = Path(name)
     if path.suffix == ".toml":
         if not path.is_file():
-            raise InputError(f"there is no file {name}: give a TOML file, or an experiment's name")
+            raise InputError(
+                f"there is no file {name}: give a TOML file or the name of an experiment"
+            )
         return read_experiment(path)
     known_name("experiment", name, EXPERIMENTS)
     return EXPERIMENTS[name]
 
 
 def summary(records: "Records") -> list[dict[str, Any]]:
-    """What the trials of each method say together."""
+    """Means over the trials of each method."""
     import numpy as np
 
     return [
@@ -121,7 +125,7 @@ def summary(records: "Records") -> list[dict[str, Any]]:
 
 
 def show(records: "Records", rows: list[dict[str, Any]], folder: Path) -> None:
-    """Print the table and where the records are."""
+    """Print the table and the path of the records."""
     from rich.console import Console
     from rich.table import Table
 
@@ -130,7 +134,7 @@ def show(records: "Records", rows: list[dict[str, Any]], folder: Path) -> None:
     for model in records.experiment.evaluate:
         table.add_column(f"accuracy, {model}", justify="right")
     table.add_column("clusters found", justify="right")
-    table.add_column("s a question", justify="right")
+    table.add_column("s per question", justify="right")
     for row in rows:
         shares = [f"{100 * value:.1f}%" for value in row["accuracy"].values()]
         table.add_row(

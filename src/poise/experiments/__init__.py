@@ -1,4 +1,4 @@
-"""Simulated runs: experiments and their records, the paper's among them, figures, benchmarks."""
+"""Simulated experiments and their records, the paper's experiments, figures and benchmarks."""
 
 from poise.experiments.experiment import Experiment, Method, read_experiment
 from poise.experiments.records import Records

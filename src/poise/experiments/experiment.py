@@ -1,4 +1,4 @@
-"""What an experiment is: frozen, checked when it is made, read from TOML or written in Python."""
+"""Experiments: frozen, checked when they are made, read from TOML or written in Python."""
 
 import tomllib
 from collections.abc import Mapping
@@ -22,22 +22,22 @@ from poise.registry import Registry, known_name
 
 #: The seeds of the authors' scripts, one trial each.
 SEEDS = (2, 3, 5, 6, 15, 16, 29, 30, 49, 50)
-#: The evaluation in whatever model chose the questions.
+#: Evaluation in the model that chose the questions.
 CHOOSING = "choosing"
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way of choosing questions: acquisition x model x policy x schedule.
+    """A way to choose questions: acquisition, model, policy and schedule.
 
     Parameters
     ----------
-    name : what records and the command line call it
-    acquisition, policy : a name, a table ``{"name": ..., parameter: ...}``, or the thing itself
-    tau : a number, or a schedule in one of those ways; by default that of the acquisition
+    name : the name in records and on the command line
+    acquisition, policy : a name, a table ``{"name": ..., parameter: ...}``, or the object itself
+    tau : a number, or a schedule in one of these forms; by default that of the acquisition
     model : "pwll", or "laplace" for plain Laplace learning
-    title : what charts call it; the name by default
-    group : which set of curves it belongs to
+    title : the name in charts; `name` by default
+    group : the set of curves that it belongs to
     """
 
     name: str
@@ -50,25 +50,27 @@ class Method:
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
-            raise InputError(f"a method is called {self.name!r}: give it a name")
+            raise InputError(
+                f"a method has the name {self.name!r}: give it a text that is not empty"
+            )
         for setting, registry, resolve in (
             ("acquisition", acquisitions, as_acquisition),
             ("policy", policies, as_policy),
             ("tau", schedules, as_schedule),
         ):
-            given = getattr(self, setting)
-            if setting == "tau" and given is None:
-                given = usual_tau(self.acquisition)
-            object.__setattr__(self, setting, resolve(_made(registry, given, self.name)))
+            value = getattr(self, setting)
+            if setting == "tau" and value is None:
+                value = usual_tau(self.acquisition)
+            object.__setattr__(self, setting, resolve(_made(registry, value, self.name)))
         if self.model not in MODELS:
             raise InputError(
-                f"the model of {self.name} is {self.model!r}: questions are chosen in "
-                f"{' or '.join(MODELS)}; others may be named in evaluate"
+                f"the model of {self.name} is {self.model!r}: choose questions in "
+                f"{' or '.join(MODELS)}; other models can be listed in evaluate"
             )
         object.__setattr__(self, "title", self.title or self.name)
 
     def described(self) -> dict[str, Any]:
-        """What its numbers depend on, as JSON can hold it."""
+        """All parameters that its numbers depend on, as JSON types."""
         return {
             "acquisition": describe("acquisition", self.acquisition),
             "policy": describe("policy", self.policy),
@@ -83,15 +85,15 @@ class Experiment:
 
     Parameters
     ----------
-    name : also the name of the folder of its records
+    name : its name, and that of the folder of its records
     data : a data set's name, a table ``{"name": ..., option: ...}``, or an .npz file of X and y
-    methods : what is compared
+    methods : the methods to compare
     embedding : see ``poise.embeddings()``
     k : neighbours per point of the graph
     budget : questions per trial
     initial : "one-per-class", or the number of points labelled at the start
     seeds : one trial each
-    evaluate : models in which accuracy is measured: "choosing" is the method's own
+    evaluate : models in which accuracy is measured; "choosing" is the method's own model
     """
 
     name: str
@@ -107,7 +109,7 @@ class Experiment:
     def __post_init__(self) -> None:
         if not self.name or not set(self.name) <= _name_letters:
             raise InputError(
-                f"an experiment is called {self.name!r}: use letters, digits, '-', '_' and '.'"
+                f"an experiment has the name {self.name!r}: use letters, digits, '-', '_' and '.'"
             )
         for name in ("methods", "seeds", "evaluate"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -129,12 +131,12 @@ class Experiment:
             raise InputError("evaluate is empty: name a model, such as pwll")
 
     def with_trials(self, trials: int) -> "Experiment":
-        """The same with other trials: the authors' seeds first, then 51, 52, ..."""
+        """The same with another number of trials: the authors' seeds first, then 51, 52, ..."""
         more = range(51, 51 + max(0, whole_number(trials, "trials", 1) - len(SEEDS)))
         return replace(self, seeds=(*SEEDS, *more)[:trials])
 
     def only(self, *names: str) -> "Experiment":
-        """The same with some of its methods."""
+        """The same with only some of its methods."""
         known = {method.name: method for method in self.methods}
         for name in names:
             known_name("method", name, known)
@@ -150,18 +152,21 @@ class Experiment:
 
     def check(self, data: Dataset) -> None:
         """Refuse a budget that the data set cannot meet, before any work is done."""
-        given = data.n_classes if self.initial == "one-per-class" else int(self.initial)
-        if given + self.budget >= data.n_points:
+        initial = data.n_classes if self.initial == "one-per-class" else int(self.initial)
+        if initial + self.budget >= data.n_points:
             raise InputError(
-                f"{self.name}: {given} labels at the start and a budget of {self.budget:,} leave "
-                f"nothing of the {data.n_points:,} points to be right about; choose a budget of "
-                f"at most {max(data.n_points - given - 1, 0):,}"
+                f"{self.name}: {initial} labels at the start and a budget of {self.budget:,} leave "
+                f"none of the {data.n_points:,} points to measure accuracy on; choose a budget of "
+                f"at most {max(data.n_points - initial - 1, 0):,}"
             )
         if self.k >= data.n_points:
-            raise InputError(f"{self.name}: k = {self.k} neighbours among {data.n_points:,} points")
+            raise InputError(
+                f"{self.name}: k is {self.k}, and there are only {data.n_points:,} points; choose "
+                "a smaller k"
+            )
 
     def described(self) -> dict[str, Any]:
-        """What its numbers depend on but methods and seeds, which may be added to later."""
+        """All parameters that its numbers depend on, without methods and seeds, which may grow."""
         return {
             "name": self.name,
             "data": self.data if isinstance(self.data, str) else dict(self.data),
@@ -180,7 +185,7 @@ def read_experiment(path: Path) -> Experiment:
     """The experiment in a TOML file.
 
     The keys are the parameters of `Experiment`, with a table ``[[methods]]`` of the parameters of
-    `Method` for each method, and ``trials = N`` as another way of giving seeds.
+    `Method` for each method. ``trials = N`` is another way to set the seeds.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -192,10 +197,12 @@ def read_experiment(path: Path) -> Experiment:
     table.setdefault("name", path.stem)
     listed = table.get("methods", [])
     if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
-        raise InputError(f"{path}: methods are tables, [[methods]], one for each")
+        raise InputError(f"{path}: give each method a table [[methods]]")
     table["methods"] = tuple(_from_table(Method, entry, f"a method of {path}") for entry in listed)
     if "data" not in table:
-        raise InputError(f'{path} names no data: add data = "digits", or another data set\'s name')
+        raise InputError(
+            f'{path} has no data: add data = "digits", or the name of another data set'
+        )
     experiment: Experiment = _from_table(Experiment, table, str(path))
     return experiment if trials is None else experiment.with_trials(trials)
 
@@ -205,7 +212,7 @@ def _from_table(kind: Any, table: Mapping[str, Any], where: str) -> Any:
     for key in table:
         if key not in names:
             near = get_close_matches(key, names)
-            known = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            known = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(names)}"
             raise InputError(f"{where} has the key {key!r}: {known}")
     if "name" not in table:
         raise InputError(f'{where} has no name: add name = "..."')
@@ -213,7 +220,7 @@ def _from_table(kind: Any, table: Mapping[str, Any], where: str) -> Any:
 
 
 def _made(registry: Registry[Any], value: Any, method: str) -> Any:
-    """``{"name": ..., parameter: ...}`` as the thing it describes; anything else as it is."""
+    """The object that ``{"name": ..., parameter: ...}`` describes; any other value unchanged."""
     if not isinstance(value, Mapping):
         return value
     parameters = dict(value)
@@ -224,12 +231,12 @@ def _made(registry: Registry[Any], value: Any, method: str) -> Any:
         return registry.make(name, **parameters)
     except TypeError:
         raise InputError(
-            f"the {registry.kind} {name} of {method} does not take {', '.join(parameters)}: "
-            f"see help of poise.{registry.kind}s"
+            f"the {registry.kind} {name} of {method} has no parameter {', '.join(parameters)}: "
+            f"see help(poise.{registry.kind}s)"
         ) from None
 
 
 def _distinct(kind: str, values: list[Any]) -> None:
     twice = {value for value in values if values.count(value) > 1}
     if twice:
-        raise InputError(f"{kind} must be different, and {sorted(twice)[0]} is there twice")
+        raise InputError(f"{kind} must be distinct, and {sorted(twice)[0]} occurs twice")

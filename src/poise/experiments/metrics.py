@@ -1,75 +1,43 @@
-"""What the records of an experiment come to: one number per trial, and what the trials say."""
+"""Measures of an experiment's records: a number per trial, and a summary of the trials."""
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poise.experiments.experiment import Experiment
 from poise.experiments.records import Records
-from poise.experiments.summary import mean_band, steps_to_reach
+from poise.experiments.summary import estimate, steps_to_reach
 
 MARKS = (0.90, 0.95)
 DIGITS = 6
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over trials and its 95% confidence interval."""
-
-    mean: float
-    low: float
-    high: float
-    trials: int
-
-    @property
-    def margin(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
-
-
-def estimate(values: ArrayLike) -> Estimate:
-    """The mean of (trials,) values with Student's interval; one trial has none."""
-    column = np.asarray(values, dtype=np.float64)[:, None]
-    band = mean_band(column)
-    return Estimate(float(band.mean[0]), float(band.low[0]), float(band.high[0]), len(column))
-
-
-def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Estimate:
-    """The mean of `first` minus `second` over the trials, by seed, that both have.
-
-    Trials with one seed begin with the same labels, so that the difference within a trial varies
-    less than either value does.
-    """
-    return estimate([first[seed] - second[seed] for seed in first if seed in second])
-
-
 def area(curves: ArrayLike) -> NDArray[np.float64]:
-    """(trials,) area under each curve: its mean over the questions, the start left out."""
+    """(trials,) area under each curve: its mean over the questions, without the start."""
     values = np.asarray(curves, dtype=np.float64)
     mean: NDArray[np.float64] = values[:, 1:].mean(axis=1)
     return mean
 
 
 def final(curves: ArrayLike) -> NDArray[np.float64]:
-    """(trials,) where each curve ends."""
+    """(trials,) last value of each curve."""
     values = np.asarray(curves, dtype=np.float64)
     return values[:, -1]
 
 
-def labels_to_reach(curves: ArrayLike, mark: float, given: ArrayLike) -> float:
-    """Labels that the median trial needed to reach `mark`, those `given` at the start included.
+def labels_to_reach(curves: ArrayLike, mark: float, initial: ArrayLike) -> float:
+    """Labels that the median trial needed to reach `mark`, including those at the start.
 
-    A trial that never got there counts as infinite.
+    A trial that never reached it counts as infinite.
     """
-    return float(np.median(steps_to_reach(curves, mark) + np.asarray(given)))
+    return float(np.median(steps_to_reach(curves, mark) + np.asarray(initial)))
 
 
 def most_asked(records: Records, method: str) -> NDArray[np.float64]:
-    """(trials,) share of the questions that fell into the cluster asked most, in each trial."""
+    """(trials,) share of the questions in the cluster that was asked most."""
     shares = []
     for rows in records.of(method):
         _, counts = np.unique([row["cluster"] for row in rows[1:]], return_counts=True)
@@ -77,7 +45,7 @@ def most_asked(records: Records, method: str) -> NDArray[np.float64]:
     return np.array(shares)
 
 
-def given(records: Records, method: str) -> NDArray[np.int64]:
+def initial_labels(records: Records, method: str) -> NDArray[np.int64]:
     """(trials,) labels at the start."""
     return np.array([len(rows[0]["initial"]) for rows in records.of(method)], dtype=np.int64)
 
@@ -87,15 +55,9 @@ def by_seed(records: Records, method: str, values: ArrayLike) -> dict[int, float
     return dict(zip(records.seeds(method), map(float, np.asarray(values)), strict=True))
 
 
-def paper_model(experiment: Experiment) -> str:
-    """The evaluation model in which the paper reports: Laplace learning on isolet, else PWLL."""
-    wanted = "laplace" if experiment.name == "isolet" else "pwll"
-    return wanted if wanted in experiment.evaluate else experiment.evaluate[0]
-
-
 @dataclass(frozen=True)
 class SummaryRow:
-    """A method in an evaluation model; None where a mark was never reached."""
+    """A method in an evaluation model; None if a mark was never reached."""
 
     experiment: str
     method: str
@@ -120,7 +82,7 @@ def summary_rows(records: Records) -> list[SummaryRow]:
     """Every method in every evaluation model."""
     rows = []
     for method in records.methods:
-        start = given(records, method.name)
+        start = initial_labels(records, method.name)
         clusters = labels_to_reach(records.explored(method.name), 1.0, start)
         for model in records.experiment.evaluate:
             curves = records.accuracy(method.name, model)

@@ -1,7 +1,7 @@
 """Records of an experiment: a line of JSON per trial, method and question, appended as they come.
 
 A folder holds ``experiment.json``, the parameters, and ``records.jsonl``. A trial is finished when
-all its lines are there; what an interrupted run left of others is cut away by the next one.
+all its lines are there. The next run removes the lines of unfinished trials.
 """
 
 import errno
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 def rows_of(method: str, seed: int, trace: Trace, data: Dataset) -> list[Row]:
-    """A trial as lines: line 0 is the start, line q what followed the q-th answer."""
+    """A trial as lines: line 0 is the start, line q the state after the q-th answer."""
     measured: dict[str, Trace | Accuracy] = {CHOOSING: trace, **trace.also}
     rows: list[Row] = []
     for q in range(len(trace.queries) + 1):
@@ -47,10 +47,11 @@ def rows_of(method: str, seed: int, trace: Trace, data: Dataset) -> list[Row]:
             }
         row["clusters_seen"] = int(trace.clusters_seen[q])
         row["accuracy"] = {
-            name: round(float(one.accuracy[q]), DIGITS) for name, one in measured.items()
+            name: round(float(curves.accuracy[q]), DIGITS) for name, curves in measured.items()
         }
         row["balanced"] = {
-            name: round(float(one.balanced_accuracy[q]), DIGITS) for name, one in measured.items()
+            name: round(float(curves.balanced_accuracy[q]), DIGITS)
+            for name, curves in measured.items()
         }
         rows.append(row)
     return rows
@@ -58,13 +59,13 @@ def rows_of(method: str, seed: int, trace: Trace, data: Dataset) -> list[Row]:
 
 @dataclass(eq=False)
 class Records:
-    """What is known of an experiment so far.
+    """The records of an experiment so far.
 
     Attributes
     ----------
     experiment : its parameters
-    trials : (method, seed) -> lines, of finished trials only
-    about : facts of the data set and of the runs: points, clusters, versions, seconds
+    trials : (method, seed) -> lines, only of finished trials
+    about : facts about the data set and the runs: points, clusters, versions, seconds
     """
 
     experiment: Experiment
@@ -72,7 +73,7 @@ class Records:
     about: dict[str, Any] = field(default_factory=dict)
 
     def seeds(self, method: str) -> list[int]:
-        """Seeds of the finished trials, in the experiment's order."""
+        """Seeds of a method's finished trials, in the experiment's order."""
         return [seed for seed in self.experiment.seeds if (method, seed) in self.trials]
 
     @property
@@ -82,7 +83,7 @@ class Records:
 
     @property
     def complete(self) -> bool:
-        """Whether every trial of every method is there."""
+        """Whether every trial of every method is finished."""
         return all(
             (method.name, seed) in self.trials
             for method in self.experiment.methods
@@ -106,11 +107,11 @@ class Records:
         return np.array(seen, dtype=np.float64) / float(self.about["clusters"])
 
     def seconds(self, method: str) -> NDArray[np.float64]:
-        """(trials, budget) seconds per question, what is set up before the first included."""
+        """(trials, budget) seconds per question, including the set-up before the first."""
         return np.array([[row["seconds"] for row in rows[1:]] for rows in self.of(method)])
 
     def queries(self, method: str, seed: int) -> tuple[list[int], list[int]]:
-        """Points labelled at the start, and points asked, of one trial."""
+        """Nodes labelled at the start, and nodes asked, in one trial."""
         rows = self.trials[method, seed]
         return rows[0]["initial"], [row["node"] for row in rows[1:]]
 
@@ -124,9 +125,9 @@ class Store:
         self.lines = folder / "records.jsonl"
 
     def open(self, about: dict[str, Any]) -> Records:
-        """Begin or continue: what is there already, once it is sure that it belongs together.
+        """Start or continue: existing records, once they are known to have the same parameters.
 
-        `about` are facts of the data set and of this run, kept with the parameters.
+        `about` holds facts about the data set and this run, which are kept with the parameters.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         kept = self._kept_header()
@@ -138,7 +139,7 @@ class Store:
         return records
 
     def write_header(self, about: dict[str, Any]) -> None:
-        """Write the parameters and facts, whole or not at all."""
+        """Write the parameters and facts, completely or not at all."""
         kept = self._kept_header() or {"methods": {}}
         header = {
             "format": FORMAT,
@@ -150,7 +151,7 @@ class Store:
         _write_whole(self.header, json.dumps(header, indent=1) + "\n")
 
     def read(self) -> Records:
-        """What is there, changing nothing."""
+        """Existing records; changes nothing."""
         kept = self._kept_header()
         if kept is None:
             raise InputError(f"there are no records in {self.folder}")
@@ -158,7 +159,7 @@ class Store:
         return Records(self.experiment, self._finished(mend=False), kept["about"])
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Add lines, all on the disk before this returns, or none."""
+        """Add lines: all are on disk when this returns, or none."""
         content = "".join(map(_line, rows)).encode()
         with self.lines.open("ab", buffering=0) as file:
             before = file.tell()
@@ -170,8 +171,8 @@ class Store:
                 with suppress(OSError):
                     file.truncate(before)
                 raise DataError(
-                    f"cannot write {self.lines} ({error.strerror}): make room, and run it again; "
-                    "what was finished before is kept"
+                    f"cannot write {self.lines} ({error.strerror}): free some space, and run it "
+                    "again; finished trials are kept"
                 ) from None
 
     def _kept_header(self) -> dict[str, Any] | None:
@@ -187,11 +188,11 @@ class Store:
         except (ValueError, KeyError, TypeError):
             known = False
         if not known:
-            raise DataError(f"{self.header} is not what poise wrote: choose another folder")
+            raise DataError(f"{self.header} was not written by poise: choose another folder")
         return kept
 
     def _compare(self, kept: dict[str, Any]) -> None:
-        """Refuse a folder that other parameters made."""
+        """Refuse a folder with records of other parameters."""
         now = _plain(self.experiment.described())
         other = [key for key in now if kept["experiment"].get(key) != now[key]]
         if other:
@@ -208,30 +209,30 @@ class Store:
             difference = f"the method {changed[0]} had other parameters"
         raise InputError(
             f"{self.folder} holds records of other parameters: {difference}; choose another "
-            "folder with -o, or move that one away"
+            "folder with -o, or move this one away"
         )
 
     def _finished(self, *, mend: bool = True) -> dict[tuple[str, int], list[Row]]:
-        """Finished trials; the lines of unfinished ones are cut away if `mend`."""
+        """Finished trials; with `mend` the lines of unfinished trials are removed from the file."""
         if not self.lines.exists():
             return {}
-        found: dict[tuple[str, int], list[Row]] = {}
+        trials: dict[tuple[str, int], list[Row]] = {}
         torn = False
         with self.lines.open(encoding="utf-8", errors="replace") as file:
             for line in file:
                 try:
                     row = json.loads(line)
-                    trial = found.setdefault((row["method"], row["seed"]), [])
-                    if row["query"] == 0:  # begun again: what was there before had not finished
+                    trial = trials.setdefault((row["method"], row["seed"]), [])
+                    if row["query"] == 0:  # started again: the earlier attempt had not finished
                         trial.clear()
                     if row["query"] == len(trial):
                         trial.append(row)
                 except (ValueError, KeyError, TypeError):
                     torn = True
         whole = {
-            key: rows for key, rows in found.items() if len(rows) == self.experiment.budget + 1
+            key: rows for key, rows in trials.items() if len(rows) == self.experiment.budget + 1
         }
-        if mend and (torn or len(whole) < len(found)):
+        if mend and (torn or len(whole) < len(trials)):
             _write_whole(self.lines, "".join(_line(row) for rows in whole.values() for row in rows))
         return whole
 
@@ -241,20 +242,20 @@ def _line(row: Row) -> str:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Put `text` in place of what is there, or change nothing."""
+    """Replace the content of a file by `text`, or change nothing."""
     try:
         write_bytes(path, text.encode())
     except OSError as error:
-        raise DataError(f"cannot write {path} ({error.strerror}): make room first") from None
+        raise DataError(f"cannot write {path} ({error.strerror}): free some space first") from None
 
 
 def _plain(value: Any) -> Any:
-    """`value` as it comes back from a file: tuples are lists there."""
+    """`value` as JSON returns it: tuples become lists."""
     return json.loads(json.dumps(value))
 
 
 def missing(records: Records, lockstep: int) -> list[tuple[Method, Sequence[int]]]:
-    """Units of work left: a method and the seeds that advance together."""
+    """Units of work that are left: a method and the seeds that advance together."""
     units: list[tuple[Method, Sequence[int]]] = []
     for method in records.experiment.methods:
         done = set(records.seeds(method.name))

@@ -1,16 +1,15 @@
 """Run an experiment: methods in parallel processes, the trials of each in lockstep, resumable.
 
-The unit of work is a method with the seeds that advance together. Its lines are appended when it
-is finished, by the one process that writes, so that whatever ends a run, the folder holds whole
-trials, and the next run does the units that are missing. A unit is a function of its method and
-seeds alone, so that a resumed run gives the numbers of an uninterrupted one.
+The unit of work is a method with the seeds that advance together. One process writes, and appends
+the lines of a unit when it is finished. However a run ends, the folder therefore holds complete
+trials, and the next run does the missing units. A unit depends only on its method and seeds, so
+that a resumed run gives the same numbers as an uninterrupted one.
 """
 
-import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,26 +24,26 @@ import numpy as np
 from poise import Dataset, Graph, knn_graph, simulate_many
 from poise.active.acquisition import traits_of
 from poise.errors import PoiseError, RunError
-from poise.experiments.estimate import trial_seconds
 from poise.experiments.experiment import CHOOSING, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
 from poise.experiments.versions import versions
+from poise.machine import cores
 from poise.progress import Begin, no_steps
 
-#: Trials that advance together at most.
+#: Maximal number of trials that advance together.
 LOCKSTEP = 10
-#: A unit whose worker died is tried once more: a machine short of memory may have killed it.
+#: A unit whose worker died is tried again: the system may have killed it for lack of memory.
 ATTEMPTS = 2
-#: Seconds between two messages about progress.
-QUIET = 0.2
+#: Least time between two messages about progress.
+PROGRESS_INTERVAL_SECONDS = 0.2
 
-#: Called with a method, trial-questions done of it and trial-questions in all.
+#: Called with a method, its finished trial-questions, and all of its trial-questions.
 MethodProgress = Callable[[Method, int, int], None]
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What one worker does in one go."""
+    """The work that a worker does at once."""
 
     experiment: Experiment
     method: Method
@@ -53,13 +52,8 @@ class Unit:
 
     @property
     def eigenpairs(self) -> bool:
-        """Whether its method needs eigenpairs, which are kept with the graph."""
+        """Whether its method needs eigenpairs, which are stored with the graph."""
         return traits_of(self.method.acquisition).needs.startswith("eigenpairs")
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run(
@@ -67,25 +61,27 @@ def run(
     folder: Path,
     *,
     jobs: int = 1,
+    seconds: Mapping[str, float] | None = None,
     progress: MethodProgress | None = None,
     begin: Begin = no_steps,
 ) -> Records:
-    """Do what is missing of an experiment, and return all its records.
+    """Run the missing trials of an experiment, and return all its records.
 
     Parameters
     ----------
-    folder : where its records are kept
+    folder : the folder of its records
     jobs : processes; 1 works in this one
+    seconds : expected seconds of a trial by method; with several processes the longest go first
     progress : called as units advance
-    begin : called with the name of a step that takes a while; what it returns is called with
-        (done, total) as the step goes on
+    begin : called with the name of a long step; returns a function that is called with
+        (done, total) during the step
 
     Raises
     ------
     InputError
-        If `folder` was made with other parameters, or the budget cannot be met.
+        If the records in `folder` have other parameters, or the budget is too large.
     RunError
-        If units failed; everything else is done and kept.
+        If units failed; all other units are finished and kept.
     """
     store = Store(folder, experiment)
     if store.header.exists():
@@ -110,9 +106,9 @@ def run(
             finished = _one_by_one(work, graph, data, counter)
         else:
             graph.save(path)
-            # The longest first, so that no processor waits for one at the end.
-            seconds = trial_seconds(experiment)
-            work.sort(key=lambda unit: -len(unit.seeds) * seconds[unit.method.name])
+            # The longest first, so that no processor waits for another at the end.
+            expected = seconds or {}
+            work.sort(key=lambda unit: -len(unit.seeds) * expected.get(unit.method.name, 0.0))
             finished = _in_processes(work, data, min(jobs, len(work)), counter)
         for unit, rows, error in finished:
             if error:
@@ -125,14 +121,14 @@ def run(
     store.write_header(records.about)
     if failed:
         raise RunError(
-            f"{experiment.name}: {len(failed)} of {len(work)} units failed, the rest is kept in "
-            f"{folder}: {'; '.join(failed)}; run it again to try them again"
+            f"{experiment.name}: {len(failed)} of {len(work)} units failed, the others are "
+            f"kept in {folder}: {'; '.join(failed)}; run it again to retry"
         )
     return records
 
 
 def work_on(unit: Unit, graph: Graph, data: Dataset, done: Callable[[int], None]) -> list[Row]:
-    """The lines of one unit; `done` is called with the number of questions asked per trial."""
+    """The lines of a unit; `done` is called with the number of questions asked per trial."""
     experiment, method = unit.experiment, unit.method
     traces = simulate_many(
         graph,
@@ -157,7 +153,7 @@ def work_on(unit: Unit, graph: Graph, data: Dataset, done: Callable[[int], None]
 
 
 class _Counter:
-    """How far each method is, over its units and the trials kept before."""
+    """The progress of each method, over its units and the trials on record."""
 
     def __init__(self, records: Records, progress: MethodProgress | None) -> None:
         self.progress = progress
@@ -197,7 +193,7 @@ def _one_by_one(work: list[Unit], graph: Graph, data: Dataset, counter: _Counter
 
 
 def _in_processes(work: list[Unit], data: Dataset, jobs: int, counter: _Counter) -> Finished:
-    """Units handed to workers as they become free; a dead worker costs its unit an attempt."""
+    """Gives units to workers as they become free; if a worker dies, its unit uses an attempt."""
     # The features are in the graph's file.
     slim = replace(data, X=np.empty((data.n_points, 0)))
     waiting = [(unit, 1) for unit in work]
@@ -234,15 +230,17 @@ def _in_processes(work: list[Unit], data: Dataset, jobs: int, counter: _Counter)
 def _place_of_next(
     waiting: list[tuple[Unit, int]], worker: "_Worker", workers: list["_Worker"]
 ) -> int:
-    """The first unit that waits; but eigenpairs, which take long, are found by one process."""
+    """The first waiting unit; but only one process computes eigenpairs, which take long."""
     if not any(other.has_eigenpairs for other in workers):
         return 0
-    places = (i for i, (unit, _) in enumerate(waiting) if unit.eigenpairs == worker.has_eigenpairs)
-    return next(places, 0)
+    positions = (
+        i for i, (unit, _) in enumerate(waiting) if unit.eigenpairs == worker.has_eigenpairs
+    )
+    return next(positions, 0)
 
 
 class _Worker:
-    """A process that does one unit after another."""
+    """A process that does units one after another."""
 
     def __init__(self, threads: int, data: Dataset) -> None:
         self.threads, self.data = threads, data
@@ -258,7 +256,7 @@ class _Worker:
             target=_serve, args=(theirs, self.threads, self.data), daemon=True
         )
         self.process.start()
-        theirs.close()  # so that its death is the end of the connection
+        theirs.close()  # so that the connection ends if the process dies
 
     def give(self, unit: Unit, attempt: int) -> None:
         self.unit, self.attempt = unit, attempt
@@ -293,15 +291,15 @@ def _workers(jobs: int, data: Dataset) -> Iterator[list[_Worker]]:
 
 
 def _serve(connection: Connection, threads: int, data: Dataset) -> None:
-    """The life of a worker: units in, lines out."""
+    """Main loop of a worker: receives units, sends lines."""
     import signal
 
     import numba
     from threadpoolctl import threadpool_limits
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that is asked
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent handles Ctrl-C
     numba.set_num_threads(min(threads, numba.get_num_threads()))
-    threadpool_limits(threads)  # BLAS: its threads spin, and workers would wait for each other
+    threadpool_limits(threads)  # BLAS threads spin, and workers would slow each other
     graphs: dict[str, Graph] = {}
     while True:
         try:
@@ -311,7 +309,7 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
         last = [0.0]
 
         def done(n: int, last: list[float] = last) -> None:
-            if time.monotonic() - last[0] > QUIET:
+            if time.monotonic() - last[0] > PROGRESS_INTERVAL_SECONDS:
                 last[0] = time.monotonic()
                 connection.send(("done", n))
 
@@ -327,7 +325,7 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
 
 
 def _about(data: Dataset, jobs: int) -> dict[str, Any]:
-    """Facts of the data set and of this run."""
+    """Facts about the data set and this run."""
     return {
         "points": data.n_points,
         "features": int(data.X.shape[1]),

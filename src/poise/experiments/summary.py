@@ -1,5 +1,6 @@
-"""What many trials say together: means with their confidence, and when a mark was reached."""
+"""Means over trials with confidence intervals, paired differences, and when a mark was reached."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ def mean_band(values: ArrayLike, confidence: float = 0.95) -> Band:
 
     Notes
     -----
-    One trial says nothing about the spread: the interval is then the mean itself.
+    One trial gives no spread: the interval is then the mean itself.
     """
     trials = np.asarray(values, dtype=np.float64)
     if trials.ndim != 2 or len(trials) == 0:
@@ -41,8 +42,39 @@ def mean_band(values: ArrayLike, confidence: float = 0.95) -> Band:
     return Band(mean, mean - margin, mean + margin)
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over trials and its 95% confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+    trials: int
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+
+def estimate(values: ArrayLike) -> Estimate:
+    """The mean of (trials,) values with Student's interval; one trial has none."""
+    column = np.asarray(values, dtype=np.float64)[:, None]
+    band = mean_band(column)
+    return Estimate(float(band.mean[0]), float(band.low[0]), float(band.high[0]), len(column))
+
+
+def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Estimate:
+    """The mean of `first` minus `second` over the seeds that both have.
+
+    Trials with the same seed start from the same labels, so their difference varies less than
+    either value.
+    """
+    return estimate([first[seed] - second[seed] for seed in first if seed in second])
+
+
 def steps_to_reach(values: ArrayLike, mark: float) -> NDArray[np.float64]:
-    """First step at which each trial reached `mark`, ``inf`` for a trial that never did.
+    """First step at which each trial reached `mark`, ``inf`` if it never did.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Versions of what figures depend on."""
+"""Versions of the packages that figures depend on."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -7,11 +7,11 @@ PACKAGES = ("poise", "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "ap
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of what the figures depend on."""
-    found = {"python": platform.python_version()}
+    """Versions of Python and of `PACKAGES`."""
+    result = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            result[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            result[package] = "not installed"
+    return result

@@ -1,4 +1,4 @@
-"""The paper's theory, computable: the continuum equations solved, its statements as functions."""
+"""The paper's theory: solvers of the continuum equations, and its statements as functions."""
 
 from poise.theory.clustered import Clustered, clustered
 from poise.theory.interval import Interval, constant_density, solve_interval, solve_line

@@ -1,8 +1,8 @@
-"""Both theorems on random clustered densities in the plane: bounds beside what they bound.
+"""Both theorems on random clustered densities in the plane: bounds and true values.
 
-Three round clusters, two of them labelled at their centres. For the cluster without a label tau is
-the smallest that the first theorem allows, around the labels r and tau are the largest that the
-second allows: where the bounds are tightest.
+There are three round clusters, two of them labelled at their centres. The bounds are evaluated
+where they are tightest: for the cluster without a label, tau is the smallest that the first theorem
+allows; around the labels, r and tau are the largest that the second allows.
 """
 
 import math
@@ -19,15 +19,15 @@ CENTRES = np.array([[0.2, 0.2], [0.8, 0.2], [0.5, 0.8]])
 CLASSES = (0, 1)
 #: Radius of the cluster without a label, and half the thickness of its surroundings.
 RADIUS, SHELL = 0.08, 0.08
-#: Values below this are not told from 0 by the solution in the plane.
+#: The solution in the plane does not distinguish smaller values from 0.
 RESOLVED = 1e-11
-#: Where the density around labels is looked at, and the classes' separation.
+#: Distance from the labels within which the density is evaluated, and the classes' separation.
 NEAR, SEPARATION = 0.2, 0.5
 
 
 @dataclass(frozen=True)
 class Clustered:
-    """What both theorems say of one density, and what is true.
+    """The bounds of both theorems for one density, and the true values.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Clustered:
 
     @property
     def exponents(self) -> float:
-        """True exponent over the bound's, at least: how many times faster A decays than proved."""
+        """Lower bound of the true exponent over the bound's: A decays so many times faster."""
         return math.log(max(self.largest, RESOLVED)) / math.log(self.cluster.bound)
 
 
@@ -52,8 +52,8 @@ def clustered(rng: np.random.Generator, *, cells: int = 160) -> Clustered:
     width, background = float(rng.uniform(0.05, 0.07)), float(rng.uniform(0.02, 0.1))
     density = clouds(centres, width, background)
     alpha = float(rng.uniform(0.5, 2.0))
-    places = [(float(x), float(y)) for x, y in centres[:2]]
-    flat = solve_plane(places, CLASSES, density, 0.0, alpha, cells=cells // 2)
+    labelled = [(float(x), float(y)) for x, y in centres[:2]]
+    flat = solve_plane(labelled, CLASSES, density, 0.0, alpha, cells=cells // 2)
 
     away = np.linalg.norm(flat.points - centres[2], axis=-1)
     shell = (away >= RADIUS) & (away <= RADIUS + 2 * SHELL)
@@ -72,9 +72,9 @@ def clustered(rng: np.random.Generator, *, cells: int = 160) -> Clustered:
         )
 
     tau = 1.01 * float(flat.density[shell].max()) * cluster(1.0).right ** 2
-    found = solve_plane(places, CLASSES, density, tau, alpha, cells=cells)
-    away = np.linalg.norm(found.points - centres[2], axis=-1)
-    first, largest = cluster(tau), float(found.acquisition[away <= RADIUS].max())
+    plane = solve_plane(labelled, CLASSES, density, tau, alpha, cells=cells)
+    away = np.linalg.norm(plane.points - centres[2], axis=-1)
+    first, largest = cluster(tau), float(plane.acquisition[away <= RADIUS].max())
 
     near = flat.distance <= NEAR
 
@@ -93,10 +93,10 @@ def clustered(rng: np.random.Generator, *, cells: int = 160) -> Clustered:
     while not all(condition.holds for condition in around(0.0, r)):
         r *= 0.9
     tau = 0.99 * alpha**2 * float(flat.density[near].min()) / 36 / r**2
-    found = solve_plane(places, CLASSES, density, tau, alpha, cells=cells)
+    plane = solve_plane(labelled, CLASSES, density, tau, alpha, cells=cells)
     conditions = around(tau, r)
     worst = min(conditions, key=lambda condition: condition.left - condition.right)
-    return Clustered(first, largest, worst, float(found.acquisition[found.distance <= r].min()))
+    return Clustered(first, largest, worst, float(plane.acquisition[plane.distance <= r].min()))
 
 
 def clouds(centres: Floats, width: float, background: float) -> PlaneDensity:

@@ -45,7 +45,7 @@ class Interval:
 
     @property
     def minimum(self) -> tuple[float, float]:
-        """Where A is least, and its value there, by a parabola through the three lowest nodes."""
+        """Position and value of the minimum of A, by a parabola through the three lowest nodes."""
         A = self.acquisition
         i = int(np.argmin(A))
         if i in (0, len(A) - 1):
@@ -72,8 +72,8 @@ def solve_interval(
 
         tau rho h  ->  tau rho h (sinh(z) / z)^2,    z = h/2 sqrt(tau / rho),
 
-    which makes the scheme exact at the nodes for a constant density and leaves its second order
-    for others.
+    which makes the scheme exact at the nodes for a constant density, and keeps second order for
+    other densities.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def solve_line(
     *,
     cells: int = 2_000,
 ) -> list[Interval]:
-    """Solve on a line cut at its labelled points, which are its ends too: an interval per gap."""
+    """Solve between each pair of neighbouring labelled points on a line."""
     require(len(points) == len(labels) >= 2, "two labelled points or more", "points", len(points))
     places = np.asarray(points, dtype=np.float64)
     require(bool(np.all(np.diff(places) > 0)), "labelled points ascend", "points", places.tolist())
@@ -138,8 +138,8 @@ def constant_density(
 ) -> Interval:
     """The solution for a constant density in closed form, ``a = sqrt(tau / rho)`` (supplement).
 
-    Opposite labels: ``sinh(a (R - x)) / sinh(a R)`` and ``sinh(a x) / sinh(a R)``; like ones:
-    ``cosh(a (R/2 - x)) / cosh(a R/2)`` and 0. Written with decaying exponentials, so that no
+    Opposite labels: ``sinh(a (R - x)) / sinh(a R)`` and ``sinh(a x) / sinh(a R)``. Equal labels:
+    ``cosh(a (R/2 - x)) / cosh(a R/2)`` and 0. Computed with decaying exponentials, so that no
     argument is too large.
     """
     require(finite(length) and length > 0, "length > 0", "length", length)
@@ -161,9 +161,9 @@ def _one_sided(x: Floats, a: float, length: float) -> Floats:
 
 
 def checked_density(density: Density, x: Floats, shape: tuple[int, ...] | None = None) -> Floats:
-    """The density at `x`, positive and finite, or the hypothesis that it breaks.
+    """The density at `x`, checked to be positive and finite.
 
-    Its shape is that of `x` unless it is given: positions in the plane have an axis more.
+    Its shape is that of `x` by default; positions in the plane have one more axis.
     """
     values = np.asarray(density(x), dtype=np.float64)
     values = np.broadcast_to(values, x.shape if shape is None else shape)

@@ -1,14 +1,14 @@
-"""From graphs to the continuum: solutions on random geometric graphs against that of the equation.
+"""From graphs to the continuum: solutions on random geometric graphs and of the equation.
 
-Points are drawn from a density on the unit square and joined within a distance epsilon. As their
+Points are drawn from a density on the unit square and connected within a distance epsilon. As their
 number n grows,
 
     sum_j w_ij gamma_i gamma_j (u_i - u_j) ~ -n epsilon^4 sigma/2 rho^-1 div(gamma^2 rho^2 grad u)
 
 with ``sigma = int eta(|z|) z_1^2 dz`` of the kernel eta; the continuum's gamma is the *square* of
 the graph's. So ``tau n epsilon^4 sigma/2`` is the graph's tau for the continuum's tau. Without
-gamma the solution degenerates: a label is one node of n, too weakly joined to hold up a solution,
-and its influence vanishes.
+gamma the solution degenerates: a label is one node of n, too weakly connected to sustain a
+solution, and its influence vanishes.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ SIGMA = float(np.pi * (1 - 5 * np.exp(-4)) / 32)
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Errors of graphs of growing size: root mean square over the points.
+    """Errors for graphs of increasing size: root mean square over the points.
 
     Attributes
     ----------
-    sizes : (k,) points
+    sizes : (k,) numbers of points
     reweighted, plain : (k, trials) errors with the weight gamma, and without
     """
 
@@ -62,7 +62,7 @@ def compare(
     cells: int = 240,
     seed: int = 0,
 ) -> Comparison:
-    """Errors of the graphs' solutions for class 0, at their points, against the continuum's."""
+    """Errors of the graphs' solutions for class 0, at their points, from the continuum's."""
     plane = solve_plane(labels, classes, density, tau, alpha, cells=cells)
     errors = np.empty((2, len(sizes), trials))
     for i, n in enumerate(sizes):
@@ -94,21 +94,21 @@ def _errors(
 ) -> tuple[float, float]:
     m = len(plane.labels)
     X = np.concatenate([plane.labels, sample(density, n - m, rng)])
-    # Hardly above what keeps it connected: the error is then about that of epsilon.
+    # Barely large enough for a connected graph: the error is then about that of epsilon.
     epsilon = 1.5 * np.sqrt(np.log(n) / n)
     graph = epsilon_graph(X, epsilon)
     nearest = np.sqrt(((X[:, None] - plane.labels) ** 2).sum(axis=-1)).min(axis=1)
-    # At a label the weight is infinite, so that one node of n can hold up a solution; almost.
+    # The weight is nearly infinite at a label, so that one node of n can sustain a solution.
     gamma = np.sqrt(1 + np.maximum(nearest, 1e-6) ** -alpha)
     mean = float(density(plane.points).mean())  # the points' density integrates to one
     graph_tau = tau * n * epsilon**4 * SIGMA / 2 / mean
-    kinds = np.asarray(classes)
-    sources = [np.flatnonzero(kinds == c) for c in range(kinds.max() + 1)]
+    codes = np.asarray(classes)
+    sources = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
     axis = plane.points[:, 0, 0]
     exact = RegularGridInterpolator((axis, axis), plane.u[0])(np.clip(X, 0, 1))
-    found = [
+    solutions = [
         spread(graph, weight[:, None], [graph_tau], [sources])[0][:, 0]
         for weight in (gamma, np.ones(n))
     ]
-    with_gamma, without = (float(np.sqrt(np.mean((u - exact) ** 2))) for u in found)
+    with_gamma, without = (float(np.sqrt(np.mean((u - exact) ** 2))) for u in solutions)
     return with_gamma, without

@@ -1,7 +1,7 @@
 """The propositions for a constant density in one dimension (supplement, "Warmup").
 
 Two intervals: one of length R_s between points of one class, one of length ``R_o = beta R_s``
-between points of different classes. A question falls into the first, which is to explore, if
+between points of different classes. A question explores, that is, falls into the first interval, if
 ``min A_s < min A_o``:
 
     min A_s = 1 / cosh(t),    min A_o = 1 / (sqrt(2) cosh(beta t)),    t = sqrt(tau / rho) R_s / 2
@@ -18,7 +18,7 @@ from poise.theory.statement import Statement, finite, require
 def exploration_root(beta: float) -> float:
     """The root t* > 0 of ``cosh t = sqrt(2) cosh(beta t)``, for beta from 0 to ``1/sqrt(2)``.
 
-    It is unique: the difference of both sides starts at ``1 - sqrt(2) < 0`` and ascends, because
+    It is unique: the difference of both sides starts at ``1 - sqrt(2) < 0`` and increases, because
     ``sinh t > sqrt(2) beta sinh(beta t)``.
     """
     require(finite(beta) and 0 <= beta <= 1 / math.sqrt(2), "0 <= beta <= 1/sqrt(2)", "beta", beta)

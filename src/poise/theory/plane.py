@@ -3,9 +3,9 @@
     tau u_i - rho^-1 div(gamma rho^2 grad u_i) = 0,   gamma = 1 + dist(x, labels)^-alpha,
 
 no flux through the boundary, u_i = 1 at the labels of class i and 0 at the others. Finite volumes
-on a uniform grid whose nodes the labels are: conductances ``gamma rho^2`` at the middles of the
+on a uniform grid with the labels at nodes: conductances ``gamma rho^2`` at the middles of the
 edges, reactions ``tau rho h^2``. The grid is a graph and the equation a grounded Laplacian plus a
-diagonal, so the solver is poise's own.
+diagonal, so poise's own solver applies.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ class Plane:
 
     @property
     def distance(self) -> Floats:
-        """(m, m) to the nearest label."""
+        """(m, m) distance to the nearest label."""
         return _distance(self.points, self.labels)
 
     @property
@@ -70,42 +70,46 @@ def solve_plane(
     *,
     cells: int = 120,
 ) -> Plane:
-    """Solve on the unit square with labels moved to the nearest nodes of the grid.
+    """Solve on the unit square; labels move to the nearest nodes of the grid.
 
     Parameters
     ----------
     labels : positions in the square
-    classes : 0, 1, ... for each of them
+    classes : 0, 1, ... for each label
     alpha : float > 0, which is d - 2
     cells : per side
     """
     require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
     require(finite(alpha) and alpha > 0, "alpha > d - 2 = 0", "alpha", alpha)
-    places = np.asarray(labels, dtype=np.float64).reshape(-1, 2)
-    require(len(places) == len(classes) >= 1, "every label has a class", "labels", len(places))
-    inside = bool(((places >= 0) & (places <= 1)).all())
-    require(inside, "labels lie in the domain, the unit square", "labels", places.tolist())
+    positions = np.asarray(labels, dtype=np.float64).reshape(-1, 2)
+    require(
+        len(positions) == len(classes) >= 1, "every label has a class", "labels", len(positions)
+    )
+    inside = bool(((positions >= 0) & (positions <= 1)).all())
+    require(inside, "labels lie in the domain, the unit square", "labels", positions.tolist())
     m, h = cells + 1, 1.0 / cells
     axis = np.linspace(0.0, 1.0, m)
     points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
-    nearest = np.rint(places * cells).astype(np.int64)
+    nearest = np.rint(positions * cells).astype(np.int64)
     nodes = nearest[:, 0] * m + nearest[:, 1]
-    require(len(set(nodes.tolist())) == len(nodes), "labels are apart", "labels", places.tolist())
-    places = nearest.astype(np.float64) * h
+    require(
+        len(set(nodes.tolist())) == len(nodes), "labels are apart", "labels", positions.tolist()
+    )
+    positions = nearest.astype(np.float64) * h
     rho = checked_density(density, points, points.shape[:-1])
 
     def conductance(middles: Floats) -> Floats:
-        weight = 1.0 + _distance(middles, places) ** -alpha
+        weight = 1.0 + _distance(middles, positions) ** -alpha
         return np.asarray(weight * checked_density(density, middles, middles.shape[:-1]) ** 2)
 
-    # A face at the square's edge is half as wide.
+    # A face at the edge of the square is half as wide.
     width = np.ones(m)
     width[[0, -1]] = 0.5
     across = conductance((points[1:] + points[:-1]) / 2) * width
     along = conductance((points[:, 1:] + points[:, :-1]) / 2) * width[:, None]
-    index = np.arange(m * m).reshape(m, m)
-    row = np.concatenate([index[:-1].ravel(), index[:, :-1].ravel()])
-    column = np.concatenate([index[1:].ravel(), index[:, 1:].ravel()])
+    node = np.arange(m * m).reshape(m, m)
+    row = np.concatenate([node[:-1].ravel(), node[:, :-1].ravel()])
+    column = np.concatenate([node[1:].ravel(), node[:, 1:].ravel()])
     values = np.concatenate([across.ravel(), along.ravel()])
     W = sparse.coo_array((values, (row, column)), shape=(m * m, m * m))
     graph = Graph.from_weights(sparse.csr_array(W + W.T))
@@ -113,17 +117,19 @@ def solve_plane(
     free = np.ones(m * m, dtype=bool)
     free[nodes] = False
     reaction[nodes] = 0.0
-    kinds = np.asarray(classes)
-    fixed = np.zeros((m * m, kinds.max() + 1))
-    fixed[nodes, kinds] = 1.0
+    codes = np.asarray(classes)
+    fixed = np.zeros((m * m, codes.max() + 1))
+    fixed[nodes, codes] = 1.0
     rhs = np.asfortranarray(graph.weights @ fixed)
     rhs[nodes] = 0.0
-    # Far from the labels solutions are tiny, and are what the theorems are about.
-    found = solve(laplacian(graph), rhs, diagonals=reaction, free=free, rtol=1e-12).require().value
-    u = np.clip(found, 0.0, 1.0) + fixed
+    # The tolerance is tight because the theorems are about the tiny values far from the labels.
+    solution = (
+        solve(laplacian(graph), rhs, diagonals=reaction, free=free, rtol=1e-12).require().value
+    )
+    u = np.clip(solution, 0.0, 1.0) + fixed
     with np.errstate(divide="ignore"):
-        gamma = 1.0 + _distance(points, places) ** -alpha
-    return Plane(points, rho, gamma, u.T.reshape(-1, m, m), places)
+        gamma = 1.0 + _distance(points, positions) ** -alpha
+    return Plane(points, rho, gamma, u.T.reshape(-1, m, m), positions)
 
 
 def _distance(points: Floats, labels: Floats) -> Floats:

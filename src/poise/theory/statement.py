@@ -1,4 +1,4 @@
-"""What a proposition or theorem says of given numbers: its condition, and its conclusion."""
+"""A proposition or theorem applied to numbers: its condition and its conclusion."""
 
 import math
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ class Statement:
 
     Attributes
     ----------
-    name : of the statement
-    condition : in words and letters
+    name : its name
+    condition : in words and symbols
     left, right : both sides of the condition
-    conclusion : in words and letters
-    smaller, larger : both sides of the conclusion, computed; not bounds of them
+    conclusion : in words and symbols
+    smaller, larger : computed values of both sides of the conclusion, not bounds
     strict : whether the condition is ``>`` rather than ``>=``
     """
 
@@ -36,14 +36,14 @@ class Statement:
 
     @property
     def concluded(self) -> bool:
-        """Whether what it concludes is true, whatever the condition says."""
+        """Whether the conclusion is true, independently of the condition."""
         return self.smaller < self.larger
 
     @property
     def slack(self) -> float:
-        """By how much the conclusion is true: the logarithm of its sides' ratio, negative if not.
+        """Logarithm of the ratio of the conclusion's sides: positive if the conclusion is true.
 
-        Both sides are positive; their ratio is what the statements bound.
+        Both sides are positive, and the statements bound their ratio.
         """
         if self.smaller <= 0:
             return math.inf
@@ -68,11 +68,11 @@ class Bound:
 
 
 def require(good: bool, hypothesis: str, name: str, value: object) -> None:
-    """Refuse a number that breaks a hypothesis, in the words of the hypothesis."""
+    """Refuse a number that violates a hypothesis; the message quotes the hypothesis."""
     if not good:
-        raise HypothesisError(f"{name} is {value}, and the hypothesis is {hypothesis}")
+        raise HypothesisError(f"{name} is {value}, but the hypothesis is {hypothesis}")
 
 
 def finite(value: float) -> bool:
-    """Whether a number is one."""
+    """Whether a number is finite."""
     return math.isfinite(value)

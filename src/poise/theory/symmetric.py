@@ -1,10 +1,10 @@
-r"""Exploration in one dimension for a density that varies (supplement, "Symmetric density").
+r"""Exploration in one dimension for a varying density (supplement, "Symmetric density").
 
 Between points of one class, R_s apart, the density is symmetric about the middle; between points
-of different classes, R_o apart, it is anything. The paper bounds the two minima by exponentials,
-with two slips, so that what is here differs from it:
+of different classes, R_o apart, it is arbitrary. The paper bounds the two minima by exponentials,
+with two mistakes, so this module differs from it:
 
-* Its supersolution :math:`e^{\sqrt{\tau/\delta}(x^2 - r^2)}` is one only for small r: for a
+* Its function :math:`e^{\sqrt{\tau/\delta}(x^2 - r^2)}` is a supersolution only for small r. For a
   constant density with :math:`a = \sqrt{\tau/\delta} = 4` and r = 2 it claims
   :math:`1.1 \cdot 10^{-7}` where the solution is :math:`6.7 \cdot 10^{-4}`.
 * The derivative of its subsolution has the wrong sign, so that the assumption on the ends of the
@@ -33,19 +33,22 @@ from poise.theory.interval import Density, checked_density, solve_interval
 from poise.theory.one_dimension import log_cosh
 from poise.theory.statement import Statement, finite, require
 
-#: Points at which a density is looked at.
+#: Number of points at which a density is evaluated.
 SAMPLES = 4_001
+
+#: Length and density of an interval between two labelled points.
+Piece = tuple[float, Density]
 
 
 @dataclass(frozen=True)
 class LowDensity:
-    """Where the density between points of one class is low, in the left half.
+    """The intervals of low density between points of one class, in the left half.
 
     Attributes
     ----------
-    delta : what counts as low
-    lengths : of the longest intervals on which the density is at most delta
-    alpha : share of the whole interval that they and their mirror images make up
+    delta : density up to which it counts as low
+    lengths : lengths of the maximal intervals on which the density is at most delta
+    alpha : share of the whole interval that they and their mirror images cover
     steepest : largest ``|(log rho)'|`` on them
     """
 
@@ -64,7 +67,7 @@ def low_density(length: float, density: Density, delta: float) -> LowDensity:
     require(
         bool(np.allclose(rho, rho[::-1], rtol=1e-6)),
         "the density is symmetric about the middle",
-        "its largest difference to its mirror image",
+        "its largest difference from its mirror image",
         float(np.abs(rho - rho[::-1]).max()),
     )
     half = SAMPLES // 2 + 1
@@ -80,7 +83,7 @@ def low_density(length: float, density: Density, delta: float) -> LowDensity:
 
 
 def similar_upper_bound(low: LowDensity, tau: float) -> float:
-    """Upper bound of ``min A_s``: the decays over the low intervals, multiplied."""
+    """Upper bound of ``min A_s``: the product of the decays over the low intervals."""
     return math.exp(_log_similar(low, tau))
 
 
@@ -90,24 +93,19 @@ def opposite_lower_bound(length: float, density: Density, tau: float) -> float:
 
 
 def symmetric_density(
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
-    tau: float,
-    delta: float,
-    *,
-    cells: int = 2_000,
+    similar: Piece, opposite: Piece, tau: float, delta: float, *, cells: int = 2_000
 ) -> Statement:
-    """The question falls between points of one class if the bounds are in that order (corrected).
+    """The question falls between points of one class if the bounds are ordered so (corrected).
 
     Parameters
     ----------
     similar, opposite : length and density between points of one class, and of different classes
-    delta : what counts as low density between points of one class
+    delta : density up to which it counts as low between points of one class
 
     Returns
     -------
     Statement
-        Its condition compares the bounds' logarithms, its conclusion the computed minima.
+        Its condition compares the logarithms of the bounds, its conclusion the computed minima.
     """
     return _conclude(
         "symmetric density",
@@ -119,12 +117,7 @@ def symmetric_density(
 
 
 def simplified(
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
-    tau: float,
-    delta: float,
-    *,
-    cells: int = 2_000,
+    similar: Piece, opposite: Piece, tau: float, delta: float, *, cells: int = 2_000
 ) -> Statement:
     r"""The same with constants of the densities alone (the simplified proposition, corrected).
 
@@ -137,7 +130,7 @@ def simplified(
     :math:`4D(r) \ge 2ar - 1 - 2rK`, :math:`\cosh t \le e^t` and
     :math:`\theta \le 2K_+ + \sqrt{\tau/\rho_{min}}`. The paper has
     :math:`R_s^2(C_0\sqrt\tau - C_1\beta^2\tau) \ge 8\ln 2`, which its supersolution does not
-    carry: both exponents are linear in :math:`\sqrt\tau`, so that a larger tau helps or does not,
+    imply: both exponents are linear in :math:`\sqrt\tau`, so that a larger tau helps or does not,
     whatever its size.
     """
     require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
@@ -159,12 +152,12 @@ def _conclude(
     condition: str,
     left: float,
     right: float,
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
+    similar: Piece,
+    opposite: Piece,
     tau: float,
     cells: int,
 ) -> Statement:
-    """The statement with both minima computed."""
+    """The statement with both computed minima."""
     return Statement(
         name,
         condition,
@@ -186,14 +179,14 @@ def paper_condition(
     """
     require(finite(beta) and 0 < beta <= 0.25, "0 < beta <= 1/4", "beta", beta)
     require(finite(lam) and 0 < lam < 1, "0 < lambda < 1", "lambda", lam)
-    require(len(low.lengths) > 0, "somewhere the density is at most delta", "alpha", low.alpha)
+    require(len(low.lengths) > 0, "the density is at most delta somewhere", "alpha", low.alpha)
     gain = low.alpha**2 / len(low.lengths) * math.sqrt(tau / low.delta)
     return length**2 * (gain - 2 * beta**2 / (1 - lam) * tau / smallest), 8 * math.log(2)
 
 
 def paper_proposition(
-    similar: tuple[float, Density],
-    opposite: tuple[float, Density],
+    similar: Piece,
+    opposite: Piece,
     tau: float,
     delta: float,
     epsilon: float,
@@ -202,14 +195,14 @@ def paper_proposition(
 ) -> list[Statement]:
     """The supplement's own proposition: a statement per hypothesis, all with its conclusion.
 
-    Its proof uses two bounds that are wrong, so that nothing is proved by it; on draws inside its
+    Its proof uses two wrong bounds, so it proves nothing. On random draws that satisfy its
     hypotheses the conclusion was true.
 
     Parameters
     ----------
     epsilon : float
-        Length of the ends of the opposite interval, where the density falls away from the labels;
-        between them ``tanh(epsilon) >= 4 max |(log rho)'|``.
+        Length of the ends of the opposite interval, where the density decreases away from the
+        labels; between them ``tanh(epsilon) >= 4 max |(log rho)'|``.
     """
     R_s, R_o = similar[0], opposite[0]
     require(finite(epsilon) and 0 < epsilon < R_o / 2, "0 < epsilon < R_o / 2", "epsilon", epsilon)
@@ -239,7 +232,7 @@ def paper_proposition(
 
 
 def _log_similar(low: LowDensity, tau: float) -> float:
-    """Logarithm of the upper bound of ``min A_s``: the bound itself may be too small a number."""
+    """Logarithm of the upper bound of ``min A_s``; the bound itself may underflow."""
     require(finite(tau) and tau >= 0, "tau >= 0", "tau", tau)
     return -sum(_decay(part / 2, low, tau) for part in low.lengths)
 
@@ -259,7 +252,7 @@ def _decay(r: float, low: LowDensity, tau: float) -> float:
 
 
 def _towards_the_middle(length: float, density: Density) -> tuple[float, float]:
-    """How fast log rho ascends towards the middle at most, K_+, and the smallest density."""
+    """Largest ascent of log rho towards the middle, K_+, and the smallest density."""
     require(finite(length) and length > 0, "R_o > 0", "R_o", length)
     x = np.linspace(0.0, length, SAMPLES)
     rho = checked_density(density, x)

@@ -1,8 +1,8 @@
-"""The theorems in d dimensions: when an unexplored cluster is asked before the known ones' cores.
+"""The theorems in d dimensions: when an unexplored cluster is asked before known clusters.
 
 The weight is ``gamma = 1 + dist(x, labels)^-alpha`` with ``alpha > d - 2``. One statement of the
-paper is corrected: in its upper-bound lemma the weight gamma is lost on a term, and with it the
-bound; see `explore_new_cluster`.
+paper is corrected: its upper-bound lemma omits the weight gamma in one term, so its bound is wrong;
+see `explore_new_cluster`.
 """
 
 import math
@@ -33,7 +33,7 @@ def explore_new_cluster(
     Parameters
     ----------
     delta : largest density within 2s of the cluster, outside it
-    s : thickness of that shell, halved
+    s : half the thickness of that shell
     R : distance of the labels from the shell
     roughness : largest norm of the gradient of log rho there
     classes : number of classes C
@@ -97,7 +97,7 @@ def explore_labels(
     require(separation > 0, "classes are apart", "separation", separation)
     excess = alpha + 2 - d
     bound = 1 - 2 ** (-excess / 2)
-    said = "inf A within r of the labels >= 1 - 2^(-(alpha+2-d)/2)"
+    conclusion = "inf A within r of the labels >= 1 - 2^(-(alpha+2-d)/2)"
     sides = (
         ("separation/4 >= r", separation / 4, r),
         ("(alpha+2-d)^2 rho/(9 2^d) >= tau r^d", excess**2 * density / (9 * 2**d), tau * r**d),
@@ -108,7 +108,7 @@ def explore_labels(
         ),
     )
     return [
-        Bound("explore around labels", condition, left, right, said, bound)
+        Bound("explore around labels", condition, left, right, conclusion, bound)
         for condition, left, right in sides
     ]
 
@@ -116,7 +116,7 @@ def explore_labels(
 def explored_before(
     *, tau: float, delta: float, s: float, R: float, alpha: float, d: int, classes: int
 ) -> Bound:
-    """The remark's condition, with the corrected bound: the new cluster comes first.
+    """The remark's condition, with the corrected bound: the new cluster is asked first.
 
     ``sqrt(C) exp(-(s/4) sqrt(tau/(delta Gamma))) <= 1 - 2^(-(alpha+2-d)/2)``: when the conditions
     of both theorems hold too, a point of the unexplored cluster is asked before any within r of a
@@ -135,7 +135,7 @@ def explored_before(
 
 
 def packing_number_bound(diameter: float, r: float, d: int) -> int:
-    """Most points that are r apart in a set of a diameter: a bound of the packing number M(., r/2).
+    """Bound of the packing number M(., r/2): points at distance r in a set of a given diameter.
 
     Balls of radius r/2 around them are disjoint and lie in a ball of radius ``diameter + r/2``
     around one of them, so there are at most ``(1 + 2 diameter / r)^d``.

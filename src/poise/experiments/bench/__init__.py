@@ -1,1 +1,1 @@
-"""Benchmarks: poise against others, side by side in one run."""
+"""Benchmarks that compare poise with other libraries, side by side in one run."""

@@ -1,4 +1,4 @@
-"""What every acquisition function costs at 70,000 points; each in a process of its own."""
+"""The cost of every acquisition function at 70,000 points, each in its own process."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ import numpy as np
 from poise.active.acquisition.registry import acquisitions
 from poise.active.learner import Learner
 from poise.errors import PoiseError
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import load, one_per_class
 from poise.experiments.bench.memory import megabytes
 from poise.graph import Graph, knn_graph
 from poise.progress import Progress
@@ -25,13 +25,13 @@ QUERIES = 5
 
 @dataclass(frozen=True)
 class Cost:
-    """What one acquisition function costs.
+    """The cost of one acquisition function.
 
     Attributes
     ----------
-    set_up : seconds before the first question, the graph's own excluded
-    query : seconds per question, median: choosing, answering, nothing predicted
-    peak : peak memory of the whole process in MB, graph and imports included
+    set_up : seconds before the first question, without the set-up of the graph
+    query : median seconds per question: choosing and answering, without predictions
+    peak : peak memory of the whole process in MB, including graph and imports
     """
 
     name: str
@@ -48,7 +48,7 @@ def costs(names: tuple[str, ...], progress: Progress) -> Iterator[Cost]:
     X, y = load("mnist_vae")
     names = names or tuple(acquisitions)
     for name in names:
-        acquisitions.factory(name)  # an unknown name is refused before anything is measured
+        acquisitions.factory(name)  # refuses an unknown name before anything is measured
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.npz"
         knn_graph(X, k=20).save(path)
@@ -64,12 +64,12 @@ def costs(names: tuple[str, ...], progress: Progress) -> Iterator[Cost]:
 
 
 def measure(name: str, folder: Path) -> Cost:
-    """In a process of its own: the cost of one acquisition function."""
+    """The cost of one acquisition function; runs in its own process."""
     graph = Graph.load(folder / "graph.npz")
     codes = np.load(folder / "codes.npy")
-    rng = np.random.default_rng(0)
-    labels = {int(rng.choice(np.flatnonzero(codes == c))): int(c) for c in range(3)}
-    # What is compiled or laid out at the first solve ever belongs to the graph.
+    nodes = one_per_class(codes, np.random.default_rng(0))
+    labels = {int(node): int(codes[node]) for node in nodes}
+    # Compilation and set-up at the very first solve belong to the graph.
     Learner(graph, labels, acquisition="norm", anticipate=False).ask()
     learner = Learner(graph, labels, acquisition=name, anticipate=False)
     before = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The same scores as a dense solve and as graphlearning with tight tolerances."""
+"""Agreement of scores with a dense solve, and with graphlearning at tight tolerances."""
 
 from collections.abc import Iterator
 from unittest.mock import patch
@@ -56,7 +56,7 @@ def agreement(progress: Progress) -> Iterator[Row]:
         labels = Labels.of(
             dict(zip(nodes.tolist(), codes.tolist(), strict=True)), n, range(n_classes)
         )
-        if graph.n_components > 1:  # the peer is right on connected graphs only
+        if graph.n_components > 1:  # the peer is correct only on connected graphs
             continue
         ours = pwll(graph, labels, tau=tau).scores
         to_dense.append(np.abs(ours - dense_pwll(graph, labels, tau)).max())

@@ -1,4 +1,4 @@
-"""What an answer costs."""
+"""The time that an answer takes."""
 
 import time
 from collections.abc import Iterator

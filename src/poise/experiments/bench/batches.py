@@ -1,4 +1,4 @@
-"""Batches of 20 against one question at a time, at the same number of labels."""
+"""Batches of 20, compared with one question at a time for the same number of labels."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from poise.active.simulate import simulate_many
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import imbalanced_mnist
 from poise.experiments.bench.row import Row
-from poise.graph import knn_graph
 from poise.progress import Progress
 
 SEEDS = (2, 3, 5, 6)
@@ -18,9 +17,7 @@ BATCH = 20
 
 def batches(progress: Progress) -> Iterator[Row]:
     """PWLL accuracy on mnist_imb_vae after 100 labels, and seconds per label."""
-    X, digits = load("mnist_imb_vae")
-    graph = knn_graph(X, k=20)
-    codes = digits % 3
+    graph, codes = imbalanced_mnist()
     ways: dict[str, dict[str, Any]] = {
         "one at a time": {},
         "batches of 20, open questions in expectation": {"batch": BATCH},

@@ -12,18 +12,18 @@ SETS = (("blobs", "raw", 100), ("mnist-imb", "vae", 20), ("isolet", "raw", 5))
 
 
 def certificate(progress: Progress) -> Iterator[Row]:
-    """One label in every second cluster; what the bound foresees of what is computed."""
+    """One label in every second cluster: what the bound predicts of the computed values."""
     for done, (name, embedding, k) in enumerate(SETS):
         progress(done, len(SETS))
-        found = tightness(load_dataset(name, embedding=embedding), k)
-        one = found.certificate
-        tried = f"of {len(one.taus)} values of tau"
-        yield Row(f"{name}: explores first, {tried}", float(one.explores.sum()))
-        yield Row(f"{name}: the bound foresees it, {tried}", float(one.foreseen.sum()))
+        result = tightness(load_dataset(name, embedding=embedding), k)
+        certified = result.certificate
+        tried = f"of {len(certified.taus)} values of tau"
+        yield Row(f"{name}: explores first, {tried}", float(certified.explores.sum()))
+        yield Row(f"{name}: the bound predicts it, {tried}", float(certified.foreseen.sum()))
         for tau in COMPARED:
             yield Row(
-                f"{name}: share of the decay that the bound foresees, median, tau = {tau:g}",
-                found.exponent(tau),
+                f"{name}: share of the decay that the bound predicts, median, tau = {tau:g}",
+                result.exponent(tau),
             )
-        yield Row(f"{name}: largest certified error of a norm", float(one.error.max()))
+        yield Row(f"{name}: largest certified error of a norm", float(certified.error.max()))
     progress(len(SETS), len(SETS))

@@ -1,4 +1,4 @@
-"""A graph in ten pieces against a connected one of the same size."""
+"""A graph with ten components, compared with a connected graph of the same size."""
 
 import time
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ QUERIES = 20
 
 
 def components(progress: Progress) -> Iterator[Row]:
-    """Seconds per query on ten separate clouds, relative to the same clouds brought together."""
+    """Seconds per query on ten separate clouds, relative to the same clouds moved together."""
     rng = np.random.default_rng(0)
     cloud = rng.normal(size=(POINTS, 10))
     part = np.arange(POINTS) % 10
@@ -50,7 +50,7 @@ def components(progress: Progress) -> Iterator[Row]:
 
 
 def _refit(graph: Graph, part: Ints) -> float:
-    """Seconds of one refit by the peer, after one added label."""
+    """Seconds of one refit by the peer after one new label."""
     model = graphlearning().ssl.laplace(graph.weights, reweighting="poisson", tau=1e-3)
     nodes = np.arange(11)
     before = time.perf_counter()

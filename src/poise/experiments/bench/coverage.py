@@ -1,4 +1,4 @@
-"""Whether asking for the smallest Poisson weight is asking for the smallest norm."""
+"""Whether the smallest Poisson weight and the smallest norm give the same questions."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from poise.active.learner import Learner
 from poise.active.simulate import simulate_many
 from poise.arrays import Ints
 from poise.data.datasets import load_dataset
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import imbalanced_mnist, load
 from poise.experiments.bench.row import Row
 from poise.graph import Graph, knn_graph
 from poise.progress import Progress
@@ -18,12 +18,14 @@ QUERIES = 100
 
 
 def coverage(progress: Progress) -> Iterator[Row]:
-    """`coverage` and `norm` at tau = 1e-3: the same questions? the same accuracy?"""
-    sets = {"mnist_imb_vae": _mnist_imb, "isolet": _isolet, "blobs": blobs}
+    """Questions and accuracy of `coverage` and `norm` at tau = 1e-3."""
+    sets = {"mnist_imb_vae": imbalanced_mnist, "isolet": _isolet, "blobs": blobs}
     for done, (name, make) in enumerate(sets.items()):
         graph, codes = make()
         progress(3 * done, 9)
-        yield Row(f"{name}: share of norm's questions that are coverage's too", _same(graph, codes))
+        yield Row(
+            f"{name}: share of questions at which norm and coverage agree", _same(graph, codes)
+        )
         progress(3 * done + 1, 9)
         curves = {}
         for acquisition in ("norm", "coverage"):
@@ -58,17 +60,12 @@ def _same(graph: Graph, codes: Ints, queries: int = 50) -> float:
     return agreed / queries
 
 
-def _mnist_imb() -> tuple[Graph, Ints]:
-    X, digits = load("mnist_imb_vae")
-    return knn_graph(X, k=20), digits % 3
-
-
 def _isolet() -> tuple[Graph, Ints]:
     X, letters = load("isolet")
     return knn_graph(X, k=5), letters
 
 
 def blobs() -> tuple[Graph, Ints]:
-    """The paper's: 8 Gaussians of 300 points on the unit circle, classes alternating, k = 100."""
-    found = load_dataset("blobs")
-    return knn_graph(found.X, k=100), found.classes
+    """The paper's blobs: 8 Gaussians of 300 points on the unit circle, two classes, k = 100."""
+    data = load_dataset("blobs")
+    return knn_graph(data.X, k=100), data.classes

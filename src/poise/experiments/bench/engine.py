@@ -1,4 +1,4 @@
-"""The engine's benchmark: sections that each yield rows."""
+"""The sections of the engine's benchmark; each yields rows."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,7 +10,7 @@ from poise.experiments.bench.row import Row
 from poise.experiments.bench.speed import speed
 from poise.progress import Progress
 
-#: Quick ones first.
+#: In order of their time, the quickest first.
 SECTIONS: dict[str, Callable[[Progress], Iterator[Row]]] = {
     "agreement": agreement,
     "answers": answers,

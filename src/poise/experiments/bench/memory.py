@@ -1,4 +1,4 @@
-"""Memory of this process, from the kernel."""
+"""Memory of this process, as the kernel reports it."""
 
 from pathlib import Path
 
@@ -8,15 +8,15 @@ _status = Path("/proc/self/status")
 
 
 def megabytes(field: str) -> float:
-    """`field` of /proc/self/status: "VmRSS" for now, "VmHWM" for the peak."""
+    """`field` of /proc/self/status in MB: "VmRSS" is current memory, "VmHWM" the peak."""
     try:
         lines = _status.read_text().splitlines()
     except OSError:
-        raise PoiseError("memory is measured through /proc, which only Linux has") from None
+        raise PoiseError("memory is measured through /proc, which exists only on Linux") from None
     (line,) = (line for line in lines if line.startswith(f"{field}:"))
     return int(line.split()[1]) / 1024
 
 
 def reset_peak() -> None:
-    """Let the peak start again from what is in use now."""
+    """Reset the peak to the memory that is currently in use."""
     Path("/proc/self/clear_refs").write_text("5")

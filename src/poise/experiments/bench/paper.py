@@ -1,8 +1,8 @@
-"""The paper's experiment on MNIST modulo 3 against the authors' scripts' route, on a slice.
+"""Time of the paper's experiment on MNIST modulo 3, compared with the authors' scripts.
 
-What the scripts do per question: choose, refit the choosing model, predict; afterwards, for the
-accuracy in PWLL, refit PWLL to the labels so far and predict. (They refit a third time, for the
-accuracy in PWLL-tau of every method; that is not counted here, nor are their eigenvectors.)
+Per question, the scripts choose, refit the choosing model and predict. Then, for the accuracy in
+PWLL, they refit PWLL to the labels so far and predict. (They refit a third time for the accuracy in
+PWLL-tau of every method. That time is not counted here, nor is the time for eigenvectors.)
 """
 
 import time
@@ -17,10 +17,11 @@ from threadpoolctl import threadpool_limits
 from poise import Dataset, knn_graph
 from poise.active.schedules import Schedule
 from poise.arrays import Ints
+from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
 from poise.experiments.experiment import Experiment, Method
-from poise.experiments.paper import EXPERIMENTS, PAPER, POLICIES
+from poise.experiments.paper.experiments import EXPERIMENTS, PAPER, POLICIES
 from poise.experiments.runner import Unit, work_on
 from poise.graph import Graph
 from poise.linalg.spectrum import smallest_eigenpairs
@@ -30,8 +31,8 @@ from poise.progress import Progress
 QUESTIONS = 6
 THEIR_QUESTIONS = 3
 GOAL = 8.0
-#: Method -> graphlearning's acquisition and its parameters; "C" and "V" are filled in. What is not
-#: here is chosen at random or by a policy whose own cost is nothing beside the refits.
+#: Method -> graphlearning's acquisition and its parameters; "C" and "V" are filled in. The other
+#: methods choose at random, or by a policy whose cost is negligible compared with the refits.
 THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
     "sm": ("unc_sampling", {"unc_method": "smallest_margin"}),
     "vopt-truncated": ("var_opt", {}),
@@ -43,14 +44,13 @@ THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
 def paper(progress: Progress) -> Iterator[Row]:
     """Seconds per question and trial of every method, then the hours of the whole experiment.
 
-    Both in one thread: methods run in parallel processes, here as there.
+    Both run in one thread, because both run methods in parallel processes.
     """
     experiment = EXPERIMENTS["mnist"]
     methods = [m for m in experiment.methods if m.group in (PAPER, POLICIES)]
     data = experiment.load()
     graph = knn_graph(data.X, k=experiment.k)
-    rng = np.random.default_rng(0)
-    initial = np.array([rng.choice(np.flatnonzero(data.classes == c)) for c in range(3)])
+    initial = one_per_class(data.classes, np.random.default_rng(0))
     ours_in_all = theirs_in_all = 0.0
     threads = numba.get_num_threads()
     try:
@@ -90,7 +90,7 @@ def _ours(
 
 
 def _theirs(graph: Graph, initial: Ints, codes: Ints, method: Method) -> float:
-    """Seconds per question through graphlearning: choose, refit, and refit PWLL for accuracy."""
+    """Seconds per question with graphlearning: choose, refit, and refit PWLL for accuracy."""
     acquisition, parameters = THEIRS.get(method.name, ("unc_sampling", {}))
     if parameters == {} and method.name in THEIRS:
         values, V = smallest_eigenpairs(laplacian(graph), method.acquisition.m, "normalised")

@@ -1,4 +1,4 @@
-"""Accuracy after 100 queries beside graphlearning's, from the same labels."""
+"""Accuracy after 100 queries, compared with graphlearning's from the same labels."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""graphlearning 1.7.5 as a peer: the authors' route to the same decision."""
+"""graphlearning 1.7.5 as a peer: the authors' way to the same decision."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from poise.graph import Graph
 
 
 def graphlearning() -> Any:
-    """The module, or a line that says how to get it."""
+    """The module, or an error that says how to install it."""
     return needed("graphlearning", "bench", "this comparison")
 
 
@@ -42,7 +42,7 @@ class Peer:
         )
 
     def query(self) -> int:
-        """Choose, answer, refit and predict, as the authors' scripts do."""
+        """Choose, answer, refit and predict, like the authors' scripts."""
         node = int(self.learner.select_queries()[0])
         self.n_answers += 1
         self.model.tau = np.full(len(self.codes), self.tau(self.n_answers))

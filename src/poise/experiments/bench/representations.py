@@ -1,8 +1,8 @@
-"""What people's own photographs and texts come to: from files to accuracy, all by default.
+"""Accuracy on photographs and texts with the default settings.
 
-Items are embedded as the app embeds them, joined as the app joins them and asked for as the app
-asks, from no label, with truthful answers. Beside it: as many random labels with scikit-learn's
-logistic regression, on the same features and on those that need no encoder.
+Items are embedded, the graph is built and questions are asked as in the app, starting without
+labels, with truthful answers. For comparison, scikit-learn's logistic regression gets the same
+number of random labels, on the same features and on features that need no encoder.
 """
 
 import re
@@ -24,24 +24,24 @@ from poise.progress import Progress
 
 #: Numbers of answers at which accuracy is measured.
 ANSWERS = (20, 50, 100)
-#: Trials, draws of random labels in each, and items of a trial at most.
+#: Trials, draws of random labels per trial, and maximal number of items in a trial.
 TRIALS, DRAWS, ITEMS = 3, 5, 6_000
-#: Neighbours of an item, and how features of encoders and words are compared, as in the app.
+#: Neighbours per item, and the metric for features of encoders and words, as in the app.
 NEIGHBOURS, METRIC = 10, "cosine"
-#: Points above random labels with logistic regression, where that is the goal.
+#: Goal of sets without goals of their own: accuracy above logistic regression on random labels.
 ABOVE = 0.05
 
 
 @dataclass(frozen=True)
 class Set:
-    """A data set as people have it.
+    """A data set of original items.
 
     Attributes
     ----------
-    name : what tables call it
+    name : the name in tables
     load : () -> items, classes
     plain : the embedding that needs no encoder
-    goals : accuracies at `ANSWERS`; none where `ABOVE` is the goal
+    goals : accuracies at `ANSWERS`; empty if `ABOVE` is the goal
     """
 
     name: str
@@ -63,7 +63,7 @@ def questions() -> tuple[Items, Ints]:
 
 
 def posts() -> tuple[Items, Ints]:
-    """20 Newsgroups without headers, quotations and signatures; posts with nothing left go."""
+    """20 Newsgroups without headers, quotations and signatures, and without empty posts."""
     data = load_dataset("20news", embedding="tfidf")
     bodies = [body(text) for text in data.texts or ()]
     kept = [i for i, text in enumerate(bodies) if text]
@@ -71,7 +71,7 @@ def posts() -> tuple[Items, Ints]:
 
 
 def body(post: str) -> str:
-    """A post without its header, what it quotes and its signature."""
+    """A post without its header, quotations and signature."""
     lines = re.split(r"\r?\n|\t", post)
     start = lines.index("") if "" in lines else 0
     lines = lines[start:]
@@ -89,15 +89,15 @@ SETS = {
 
 
 def representations(progress: Progress, names: Sequence[str] = ()) -> Iterator[Row]:
-    """Accuracy on the rest at 20, 50 and 100 answers; on all of `SETS`, or on these."""
+    """Accuracy on the rest at 20, 50 and 100 answers, on the named sets or all of `SETS`."""
     chosen_sets = [SETS[name] for name in names or SETS]
-    for done, one in enumerate(chosen_sets):
+    for done, subject in enumerate(chosen_sets):
         progress(done, len(chosen_sets))
-        items, classes = one.load()
+        items, classes = subject.load()
         X = embed(items)
-        plain = embed(items, one.plain)
+        plain = embed(items, subject.plain)
         name = suited(items).name
-        ours, random, before = [], [], []
+        ours, random, plain_random = [], [], []
         for number in range(TRIALS):
             rng = np.random.default_rng([number, 14])
             size = min(len(classes), ITEMS)
@@ -106,34 +106,40 @@ def representations(progress: Progress, names: Sequence[str] = ()) -> Iterator[R
             ours.append(curve(X[chosen], codes, number))
             draws = [rng.permutation(size)[: ANSWERS[-1]] for _ in range(DRAWS)]
             random.append(np.mean([regression(X[chosen], codes, d) for d in draws], axis=0))
-            before.append(np.mean([regression(plain[chosen], codes, d) for d in draws], axis=0))
-        means = [np.mean(values, axis=0) for values in (ours, random, before)]
+            plain_random.append(
+                np.mean([regression(plain[chosen], codes, d) for d in draws], axis=0)
+            )
+        means = [np.mean(values, axis=0) for values in (ours, random, plain_random)]
         for at, answers in enumerate(ANSWERS):
-            found, peer, old = (float(mean[at]) for mean in means)
-            goal = one.goals[at] if one.goals else peer + ABOVE
-            what = f"{one.name}, {answers} answers, by {name}; random labels, logistic regression"
-            yield Row(what, found, peer, goal=goal)
-            yield Row(f"{one.name}, {answers} random labels, the same on {one.plain}", old)
+            ours_at, random_at, plain_at = (float(mean[at]) for mean in means)
+            goal = subject.goals[at] if subject.goals else random_at + ABOVE
+            what = (
+                f"{subject.name}, {answers} answers, by {name}; random labels, logistic regression"
+            )
+            yield Row(what, ours_at, random_at, goal=goal)
+            yield Row(
+                f"{subject.name}, {answers} random labels, the same on {subject.plain}", plain_at
+            )
     progress(len(chosen_sets), len(chosen_sets))
 
 
 def curve(X: npt.NDArray[Any], codes: Ints, seed: int) -> list[float]:
     """Accuracy on the rest at each of `ANSWERS`, as the app asks and predicts."""
     learner = Learner(knn_graph(X, NEIGHBOURS, metric=METRIC), seed=seed, anticipate=False)
-    found = []
+    accuracies = []
     for answers in range(1, ANSWERS[-1] + 1):
         (node,) = learner.ask().tolist()
         learner.tell(node, int(codes[node]))
         if answers in ANSWERS:
             rest = np.ones(len(codes), dtype=bool)
             rest[list(learner.labels)] = False
-            found.append(float((learner.predictions == codes)[rest].mean()))
-    return found
+            accuracies.append(float((learner.predictions == codes)[rest].mean()))
+    return accuracies
 
 
 def regression(X: npt.NDArray[Any], codes: Ints, nodes: Ints) -> list[float]:
-    """The same of logistic regression with random labels."""
-    found = []
+    """Accuracy of logistic regression with random labels at each of `ANSWERS`."""
+    accuracies = []
     for answers in ANSWERS:
         known = {int(i): int(codes[i]) for i in nodes[:answers]}
         labels = Labels.of(known, len(codes), range(int(codes.max()) + 1))
@@ -141,5 +147,5 @@ def regression(X: npt.NDArray[Any], codes: Ints, nodes: Ints) -> list[float]:
         rest = np.ones(len(codes), dtype=bool)
         rest[labels.nodes] = False
         guess = labels.codes[0] if probabilities is None else probabilities.argmax(axis=1)
-        found.append(float((guess == codes)[rest].mean()))
-    return found
+        accuracies.append(float((guess == codes)[rest].mean()))
+    return accuracies

@@ -6,14 +6,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Row:
-    """A measured figure beside its peer's and its goal.
+    """A measured figure with its peer's and its goal.
 
     Attributes
     ----------
     what : what was measured, with its unit
-    ours, peer : the figures; `peer` is empty where there is none
-    ratio : how many times better, where that makes sense
-    goal : the least ratio, or the largest value of `ours` if `at_most`
+    ours, peer : the figures; `peer` is None if there is none
+    ratio : how many times better, if that makes sense
+    goal : bound of the ratio, or of `ours` if there is no ratio
+    at_most : whether the goal is an upper bound; otherwise it is a lower bound
     """
 
     what: str

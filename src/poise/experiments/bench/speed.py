@@ -1,4 +1,4 @@
-"""Time per query, one learner and ten trials in lockstep, each query beside one of the peer's."""
+"""Time per query of one learner and of ten trials in lockstep, alternating with the peer's."""
 
 import time
 from collections.abc import Iterator
@@ -8,10 +8,9 @@ import numpy as np
 from poise.active.learner import Learner
 from poise.active.schedules import Constant
 from poise.active.simulate import simulate_many
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import imbalanced_mnist, one_per_class
 from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
-from poise.graph import knn_graph
 from poise.progress import Progress
 
 QUERIES = 30
@@ -20,23 +19,15 @@ TRIALS = 10
 
 def speed(progress: Progress) -> Iterator[Row]:
     """Seconds per query on mnist_imb_vae: choose, answer, refit, predict in the same model."""
-    X, digits = load("mnist_imb_vae")
-    graph = knn_graph(X, k=20)
-    codes = digits % 3
-    rng = np.random.default_rng(0)
-    initial = np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(3)])
+    graph, codes = imbalanced_mnist()
+    initial = one_per_class(codes, np.random.default_rng(0))
+    labels = {int(node): int(codes[node]) for node in initial}
     total, done = 4 * QUERIES, 0
-    # What is compiled at the first solve ever is not part of a query.
-    Learner(graph, {int(i): int(codes[i]) for i in initial}, acquisition="norm").ask(2)
+    # Compilation at the very first solve is not part of a query.
+    Learner(graph, labels, acquisition="norm").ask(2)
     for acquisition, tau, goal in (("norm", 1e-3, 9.0), ("norm", 0.0, 5.0), ("auto", None, 20.0)):
         before = time.perf_counter()
-        learner = Learner(
-            graph,
-            {int(i): int(codes[i]) for i in initial},
-            acquisition=acquisition,
-            tau=tau,
-            predict_tau=None,
-        )
+        learner = Learner(graph, labels, acquisition=acquisition, tau=tau, predict_tau=None)
         learner.prepare()
         set_up = time.perf_counter() - before
         peer = Peer(graph, initial, codes, Constant(1e-3 if tau is None else tau))

@@ -1,4 +1,4 @@
-"""V-Opt and Sigma-Opt on all points beside the authors' route on 500 of them."""
+"""V-Opt and Sigma-Opt on all points, compared with the authors' route on 500 of them."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from poise.active.acquisition.registry import acquisitions
 from poise.active.acquisition.variance.covariance import AnswerModel, Statistics
 from poise.active.learner import Learner
 from poise.arrays import Floats, Ints
-from poise.experiments.bench.data import load
+from poise.experiments.bench.data import imbalanced_mnist, load, one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.peer import graphlearning
 from poise.experiments.bench.row import Row
@@ -18,26 +18,23 @@ from poise.graph import Graph, knn_graph
 from poise.progress import Progress
 
 QUERIES = 100
-#: Candidates of the authors' route, and how many of its queries are timed: each takes a minute.
+#: Candidates of the authors' route, and number of its queries that are timed: each takes a minute.
 CANDIDATES = 500
 PEER_QUERIES = 2
 SMALL = 3_000
 SMALL_QUERIES = 50
-#: Sketches with other signs: one may be lucky.
+#: Number of sketches with different random signs, because a single one could be good by chance.
 SKETCHES = 3
 
 
 def speed(progress: Progress) -> Iterator[Row]:
     """Seconds per query on mnist_imb_vae, set-up included, and peak memory."""
-    X, digits = load("mnist_imb_vae")
-    graph = knn_graph(X, k=20)
-    codes = digits % 3
+    graph, codes = imbalanced_mnist()
     rng = np.random.default_rng(0)
-    initial = np.array([rng.choice(np.flatnonzero(codes == c)) for c in range(3)])
-    labels = {int(i): int(codes[i]) for i in initial}
-    Learner(
-        graph, labels, acquisition="norm"
-    ).ask()  # what is compiled at the first solve ever is not part of it
+    initial = one_per_class(codes, rng)
+    labels = {int(node): int(codes[node]) for node in initial}
+    # Compilation at the very first solve is not part of a query.
+    Learner(graph, labels, acquisition="norm").ask()
     total = 2 * QUERIES + PEER_QUERIES
     theirs = [_authors_query(graph, initial, rng)]
     progress(1, total)
@@ -65,7 +62,7 @@ def speed(progress: Progress) -> Iterator[Row]:
 
 
 def _authors_query(graph: Graph, labelled: Ints, rng: np.random.Generator) -> float:
-    """Seconds that the authors' route takes to judge 500 candidates, once."""
+    """Seconds that the authors' route takes to evaluate 500 candidates once."""
     gl = graphlearning()
     free = np.setdiff1d(np.arange(graph.n_nodes), labelled)
     L = sparse.csr_matrix(graph.laplacian())[free][:, free]
@@ -79,7 +76,7 @@ def _authors_query(graph: Graph, labelled: Ints, rng: np.random.Generator) -> fl
 
 
 def quality(progress: Progress) -> Iterator[Row]:
-    """How near the chosen point's exact score is to the best of all, by dense inversion."""
+    """Share of the best exact score that the chosen point has, by dense inversion."""
     X, digits = load("mnist_imb_vae")
     codes = digits % 3
     keep = np.random.default_rng(0).choice(len(X), SMALL, replace=False)
@@ -132,7 +129,7 @@ def _error(estimate: Floats, exact: Floats) -> float:
 
 
 def _dense_covariance(L: Floats, graph: Graph, answers: AnswerModel, asked: Ints) -> Floats:
-    """The covariance by inversion, zero where it has no rows."""
+    """The covariance by inversion; zero in rows of nodes that are not free."""
     free = np.flatnonzero(answers.free(graph, asked))
     A = L[np.ix_(free, free)] + np.diag(answers.diagonal(graph, asked)[free])
     C = np.zeros_like(L)

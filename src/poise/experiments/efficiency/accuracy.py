@@ -1,7 +1,7 @@
-"""Accuracy after few labels: of every method in the same models, and without a graph."""
+"""Accuracy after few labels of every method, in the same models and without a graph."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +14,22 @@ from poise.experiments.efficiency.predictors import (
     share_right,
 )
 from poise.experiments.efficiency.records import Lines, Row
-from poise.experiments.efficiency.sets import POOLS
-from poise.experiments.efficiency.trials import BUDGETS, make_trial
+from poise.experiments.efficiency.sessions import Asked, all_sessions
+from poise.experiments.efficiency.trials import BUDGETS
 from poise.models.balance import balance_factors
 
 KEYS = ("set", "trial", "method", "predictor")
 PWLL, BALANCED, COMBINED, LOGISTIC = "pwll", "balanced", "auto", "logistic regression"
-#: Predictors in which a method is measured, besides plain and balanced PWLL.
+#: Predictors in which a method is measured in addition to plain and balanced PWLL.
 ALSO = {AUTO: (COMBINED, LOGISTIC), "random": (LOGISTIC,)}
 DIGITS = 5
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A trial's questions by one method, and the predictors to measure them in."""
+    """A session, and the predictors in which its accuracy is to be measured."""
 
-    pool: str
-    grouping: int
-    trial: int
-    method: str
-    queries: tuple[int, ...]
+    asked: Asked
     predictors: tuple[str, ...]
 
 
@@ -43,21 +39,18 @@ def accuracy_lines(folder: Path) -> Lines:
 
 
 def missing_units(questions: Lines, lines: Lines) -> Iterator[Unit]:
-    """What has been asked and not been measured, trial by trial."""
-    place = {p.name(g): (p.dataset, g) for p in POOLS.values() for g in p.groupings}
-    for row in sorted(questions, key=lambda row: (row["trial"], place[row["set"]][0])):
-        wanted = (PWLL, BALANCED, *ALSO.get(row["method"], ()))
-        left = tuple(p for p in wanted if (row["set"], row["trial"], row["method"], p) not in lines)
-        if left and len(row["queries"]) >= BUDGETS[-1]:
-            pool, grouping = place[row["set"]]
-            queries = tuple(row["queries"][: BUDGETS[-1]])
-            yield Unit(pool, grouping, row["trial"], row["method"], queries, left)
+    """Sessions that have not been measured in all predictors, trial by trial."""
+    for asked in all_sessions(questions):
+        wanted = (PWLL, BALANCED, *ALSO.get(asked.method, ()))
+        left = tuple(p for p in wanted if (asked.set, asked.trial, asked.method, p) not in lines)
+        if left and len(asked.queries) >= BUDGETS[-1]:
+            yield Unit(replace(asked, queries=asked.queries[: BUDGETS[-1]]), left)
 
 
 def measure_unit(unit: Unit) -> list[Row]:
     """A row for each predictor: accuracy on the unlabelled points at each of `BUDGETS`."""
-    trial = make_trial(unit.pool, unit.trial)
-    codes, asked = trial.classes[unit.grouping], np.array(unit.queries, dtype=np.int64)
+    trial, codes = unit.asked.load()
+    asked = np.array(unit.asked.queries, dtype=np.int64)
     n_classes = int(codes.max()) + 1
     plain = pwll_curve(trial, asked, codes)
     rows: list[Row] = []
@@ -76,9 +69,9 @@ def measure_unit(unit: Unit) -> list[Row]:
         ]
         rows.append(
             {
-                "set": trial.pool.name(unit.grouping),
-                "trial": unit.trial,
-                "method": unit.method,
+                "set": unit.asked.set,
+                "trial": unit.asked.trial,
+                "method": unit.asked.method,
                 "predictor": predictor,
                 "accuracy": values,
             }

@@ -1,7 +1,7 @@
-"""`poise bench accuracy`: ask, measure, and say what holds; resumable at every step.
+"""`poise bench accuracy`: ask, measure, and compare with the goals; resumable at every step.
 
-The questions of every method are asked once. A `Part` measures something from them, or from
-nothing, in steps that keep a file of records each, and shows its records in tables.
+The questions of every method are asked once. A `Part` measures something, with or without these
+questions, in steps with one file of records each, and shows its records in tables.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -28,10 +28,10 @@ from poise.experiments.efficiency.tables import Table
 from poise.experiments.efficiency.trials import BUDGETS
 from poise.progress import Begin, Progress, no_steps
 
-#: Sets and trials of a quick run, in which rivals take less than 20 minutes on two cores.
+#: Sets and trials of a quick run; the part "rivals" then takes under 20 minutes on two cores.
 QUICK_POOLS, QUICK_TRIALS = ("blobs", "digits", "banking77", "cifar10", "isolet"), 3
 TRIALS = 10
-#: The part that is measured when none is named.
+#: The part that is measured if no part is named.
 DEFAULT = "rivals"
 
 
@@ -41,11 +41,11 @@ class Plan:
 
     Attributes
     ----------
-    folder : where records are kept
-    pools, methods, peers : names out of `POOLS`, `METHODS` and `peers.PEERS`
+    folder : folder of the records
+    pools, methods, peers : names in `POOLS`, `METHODS` and `peers.PEERS`
     trials : trials of each
     jobs : processes
-    parts : names out of `PARTS`
+    parts : names in `PARTS`
     """
 
     folder: Path
@@ -63,10 +63,10 @@ class Step:
 
     Attributes
     ----------
-    title : what happens, for the progress bar
+    title : its name in the progress bar
     lines : folder -> the records
-    units : (plan, questions, records) -> pieces of work that have no record yet
-    work : one piece of work -> its records, in a process of its own
+    units : (plan, questions, records) -> pieces of work without a record
+    work : a piece of work -> its records; runs in a separate process
     """
 
     title: str
@@ -77,15 +77,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Part:
-    """Something that is measured, with its tables.
+    """A part of the benchmark, with its tables.
 
     Attributes
     ----------
-    name : what the command calls it
-    heading : what the report calls it
+    name : its name on the command line
+    heading : its heading in the report
     asks : plan -> method -> number of questions that must be on record
-    steps : what to measure, in this order
-    tables : (folder, names of sets) -> what the records say about these sets
+    steps : the measurements, in order
+    tables : (folder, names of sets) -> tables of the records on these sets
     """
 
     name: str
@@ -108,7 +108,7 @@ _CALIBRATION = Step(
     trust.measure_unit,
 )
 _CEILINGS = Step(
-    "Measuring what all labels give",
+    "Measuring accuracy with all labels",
     needed.ceiling_lines,
     lambda plan, asked, lines: needed.missing_units(asked, lines),
     needed.measure_unit,
@@ -128,7 +128,7 @@ _ESTIMATION = Step(
     estimation.measure_unit,
 )
 _STOPPING = Step(
-    "Looking for the stop",
+    "Applying the rules for stopping",
     stopping.stopping_lines,
     lambda plan, asked, lines: stopping.missing_units(asked, lines, plan.pools, plan.trials),
     stopping.measure_unit,
@@ -183,7 +183,7 @@ PARTS: dict[str, Part] = {
 
 
 def run(plan: Plan, begin: Begin = no_steps) -> None:
-    """Do what is missing of a plan."""
+    """Run what is missing of a plan."""
     parts = [PARTS[name] for name in plan.parts]
     asked = questions.question_lines(plan.folder)
     wanted: dict[str, int] = {}
@@ -218,7 +218,7 @@ def _do(
 
 
 def tables(folder: Path, parts: Iterable[str], sets: Collection[str] | None = None) -> list[Table]:
-    """The tables of some parts, on all sets or some; those without a row are left out."""
+    """The tables of some parts, on all sets or some; tables without rows are left out."""
     names = set_names() if sets is None else sets
-    found = [table for name in parts for table in PARTS[name].tables(folder, names)]
-    return [table for table in found if table.rows]
+    measured = [table for name in parts for table in PARTS[name].tables(folder, names)]
+    return [table for table in measured if table.rows]

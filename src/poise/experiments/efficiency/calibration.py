@@ -1,4 +1,4 @@
-"""How far the probabilities of a trial are from the shares that are right."""
+"""Calibration of the probabilities of a trial."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ import numpy.typing as npt
 
 from poise.arrays import Bools, Floats, Ints
 
-#: Bins of equal mass.
+#: Number of bins of equal mass.
 BINS = 15
-#: Confidence from which on a guess is called sure.
+#: Confidence from which a prediction counts as sure.
 SURE = 0.9
 
 
 @dataclass(frozen=True)
 class CalibrationRow:
-    """What was measured on the points of one trial that are not labelled.
+    """Measures on the unlabelled points of one trial.
 
     Attributes
     ----------
     error : expected calibration error
-    accuracy, confidence : share of guesses that are right, and mean largest probability
-    sure, sure_and_right : number of guesses shown at `SURE` or more, and of those that are right
+    accuracy, confidence : share of right predictions, and mean largest probability
+    sure, sure_and_right : number of predictions at `SURE` or more, and of right ones among them
     """
 
     error: float
@@ -34,14 +34,14 @@ class CalibrationRow:
 def expected_calibration_error(
     confidence: npt.ArrayLike, right: npt.ArrayLike, bins: int = BINS
 ) -> float:
-    """Mean distance of confidence and accuracy over bins of equal mass.
+    """Mean difference of confidence and accuracy over bins of equal mass.
 
     ``sum_b |B_b|/n |mean confidence in B_b - share right in B_b|``, the points sorted by their
     confidence and cut into `bins` parts of equal size, up to one.
 
     Parameters
     ----------
-    confidence, right : (n,) largest probability of each point, and whether the guess is right
+    confidence, right : (n,) largest probability of each point; whether the prediction is right
 
     References
     ----------
@@ -57,7 +57,7 @@ def expected_calibration_error(
 
 
 def measure(probabilities: Floats, truth: Ints, labelled: Bools) -> CalibrationRow:
-    """Measure (n, C) probabilities against the (n,) true classes where nothing is labelled."""
+    """Compare (n, C) probabilities with the (n,) true classes on the unlabelled points."""
     rest = ~np.asarray(labelled, dtype=bool)
     rows = np.asarray(probabilities)[rest]
     confidence = rows.max(axis=1)

@@ -1,4 +1,4 @@
-"""Does the interval of an estimated accuracy hold the truth, and how wide is it?"""
+"""Coverage and width of the interval of the estimated accuracy."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -23,28 +23,28 @@ KEYS = ("set", "trial", "kind", "audited", "draw")
 QUESTIONS = 100
 #: Audited items in the measured sessions.
 AUDITS = (20, 40, 60)
-#: Points of a trial above which only one size is audited, a different one in the next trial.
-POINTS = 6_000
-#: When an audit takes place: the number of questions before it.
+#: In trials with more points, only one audit size is measured, and another one in the next trial.
+ALL_SIZES_MAX_POINTS = 6_000
+#: Kind of audit -> number of questions before it.
 WHEN = {"audit at the end": QUESTIONS, "audit halfway": QUESTIONS // 2}
-#: Kind of a unit whose confidences are made wrong.
+#: Kind of a unit with wrong confidences.
 WRONG = "wrong confidences"
-#: Audits of each size for which confidences are made wrong, in one trial.
+#: Audits of each size with wrong confidences, per trial.
 DRAWS = 10
-#: Share of intervals that must hold the truth.
+#: Goal for the share of intervals that contain the true accuracy.
 COVERAGE = 0.93
 DIGITS = 5
-#: Fields of an `Estimation` that are not figures.
+#: Fields of `Estimation` that are counts.
 COUNTS = ("n_labels", "n_audited")
 
 
 @dataclass(frozen=True)
 class Estimation:
-    """An estimated accuracy beside the true one, in one session.
+    """An estimated accuracy and the true one, in one session.
 
     Attributes
     ----------
-    n_labels, n_audited : chosen labels, and random ones
+    n_labels, n_audited : number of chosen labels, and of random ones
     truth : accuracy on the unlabelled items
     value, low, high : the estimate and its interval
     exact_low, exact_high : Clopper and Pearson's interval from the same audit
@@ -78,7 +78,7 @@ class Estimation:
 
 @dataclass(frozen=True)
 class EstimationSummary:
-    """Means over sessions: how often intervals hold the truth, how wide they are, how far off."""
+    """Means over sessions: coverage and width of the intervals, error of the estimates."""
 
     n_sessions: int
     coverage: float
@@ -89,46 +89,46 @@ class EstimationSummary:
 
 
 def measure_audit(fit: Fit, truth: Ints, asked: Ints, n: int, seed: int | list[int]) -> Estimation:
-    """Audit `n` random items when those `asked` are labelled, and judge the estimate.
+    """Audit `n` random items after those `asked` are labelled, and evaluate the estimate.
 
-    The answers of the audit become labels, as in the app, so that the model that is judged knows
-    them. See `measure`.
+    The answers of the audit become labels, as in the app, so the evaluated model uses them. See
+    `measure`.
     """
     unlabelled = np.setdiff1d(np.arange(len(truth)), asked)
     return measure(fit, truth, asked, draw_audit(unlabelled, n, seed))
 
 
 def measure(fit: Fit, truth: Ints, asked: Ints, audited: Ints) -> Estimation:
-    """Judge the estimate of a session whose audit may lie anywhere between its questions.
+    """Evaluate the estimate of a session, whose audit may lie anywhere between its questions.
 
     Parameters
     ----------
     fit : ``fit(nodes, codes) -> (n, C)`` scores of all nodes
     truth : (n,) class codes
     asked : (m,) nodes that were chosen and labelled
-    audited : (a,) nodes that were drawn at random and labelled; none of those asked
+    audited : (a,) nodes that were drawn at random and labelled, different from those asked
     """
     nodes = np.concatenate([asked, audited])
     scores = fit(nodes, truth[nodes])
     alone = held_out_scores(fit, nodes, truth[nodes], audited)
     unlabelled = np.setdiff1d(np.arange(len(truth)), nodes)
-    found = estimate_accuracy(
+    estimate = estimate_accuracy(
         alone.argmax(axis=1) == truth[audited], confidence(alone), confidence(scores[unlabelled])
     )
     return Estimation(
         n_labels=len(asked),
         n_audited=len(audited),
         truth=float((scores[unlabelled].argmax(axis=1) == truth[unlabelled]).mean()),
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        exact_low=found.exact[0],
-        exact_high=found.exact[1],
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        exact_low=estimate.exact[0],
+        exact_high=estimate.exact[1],
     )
 
 
 def summarise(sessions: Sequence[Estimation]) -> EstimationSummary:
-    """Means over `sessions`, of which there is at least one."""
+    """Means over `sessions`, at least one."""
     table = np.array(
         [
             (s.covers, s.width, abs(s.value - s.truth), s.exact_covers, s.exact_width)
@@ -141,7 +141,7 @@ def summarise(sessions: Sequence[Estimation]) -> EstimationSummary:
 
 @dataclass(frozen=True)
 class Unit:
-    """A session, and the kind of audits that is missing: a key of `WHEN`, or `WRONG`."""
+    """A session, and the missing kind of audits: a key of `WHEN`, or `WRONG`."""
 
     asked: Asked
     kind: str
@@ -155,11 +155,11 @@ def estimation_lines(folder: Path) -> Lines:
 def missing_units(
     questions: Lines, lines: Lines, pools: Collection[str], trials: int
 ) -> Iterator[Unit]:
-    """Audits of the sessions of `auto` that have not been measured, kind by kind."""
+    """Audits of the sessions of `auto` that are not on record, kind by kind."""
     done = {(row["set"], row["trial"], row["kind"]) for row in lines}
     for asked in asked_sessions(questions, pools, (AUTO,), trials, QUESTIONS):
-        for kind, found in (*((w, w) for w in WHEN), (WRONG, _wrong("real"))):
-            if (asked.set, asked.trial, found) not in done:
+        for kind, recorded in (*((w, w) for w in WHEN), (WRONG, _wrong("real"))):
+            if (asked.set, asked.trial, recorded) not in done:
                 yield Unit(asked, kind)
 
 
@@ -169,8 +169,8 @@ def measure_unit(unit: Unit) -> list[Row]:
     asked = np.array(unit.asked.queries, dtype=np.int64)
     if unit.kind == WRONG:
         return [
-            _row(unit, _wrong(name), found, draw)
-            for name, draw, found in wrong_confidences(
+            _row(unit, _wrong(name), estimate, draw)
+            for name, draw, estimate in wrong_confidences(
                 trial.graph, codes, asked, [trial.number, 17]
             )
         ]
@@ -181,30 +181,30 @@ def measure_unit(unit: Unit) -> list[Row]:
     ]
 
 
-def _row(unit: Unit, kind: str, found: Estimation, draw: int = 0) -> Row:
+def _row(unit: Unit, kind: str, estimation: Estimation, draw: int = 0) -> Row:
     row: Row = {
         "set": unit.asked.set,
         "trial": unit.asked.trial,
         "kind": kind,
-        "audited": found.n_audited,
+        "audited": estimation.n_audited,
         "draw": draw,
     }
-    figures = {k: round(v, DIGITS) for k, v in asdict(found).items() if k not in COUNTS}
-    return row | {"labels": found.n_labels} | figures
+    figures = {k: round(v, DIGITS) for k, v in asdict(estimation).items() if k not in COUNTS}
+    return row | {"labels": estimation.n_labels} | figures
 
 
 def sizes(trial: Trial, later: bool) -> tuple[int, ...]:
-    """Sizes of the audits of one trial: all where that is cheap, else one after the other.
+    """Sizes of the audits of a trial: all if that is cheap, else one, in turn over the trials.
 
-    With questions `later`, each size needs a session of its own to be asked.
+    With questions `later`, each size needs its own session.
     """
-    if trial.n_points <= POINTS and not later:
+    if trial.n_points <= ALL_SIZES_MAX_POINTS and not later:
         return AUDITS
     return (AUDITS[trial.number % len(AUDITS)],)
 
 
 def audit_session(trial: Trial, codes: Ints, first: Ints, n: int) -> Estimation:
-    """Audit `n` items when those in `first` are labelled, then ask the rest of the questions."""
+    """Audit `n` items after those in `first` are labelled, then ask the other questions."""
     unlabelled = np.setdiff1d(np.arange(trial.n_points), first)
     audited = draw_audit(unlabelled, n, [trial.number, n, len(first)])
     later = _ask(trial, codes, np.concatenate([first, audited]), QUESTIONS - len(first))
@@ -212,12 +212,12 @@ def audit_session(trial: Trial, codes: Ints, first: Ints, n: int) -> Estimation:
     return measure(fit, codes, np.concatenate([first, later]), audited)
 
 
-def _ask(trial: Trial, codes: Ints, given: Ints, n: int) -> Ints:
-    """The next `n` questions of `auto` when the nodes `given` are labelled."""
+def _ask(trial: Trial, codes: Ints, labelled: Ints, n: int) -> Ints:
+    """The next `n` questions of `auto` after the nodes `labelled` are labelled."""
     asked: list[int] = []
     if n:
         learner = METHODS[AUTO].learner(trial)
-        learner.tell(given, codes[given])
+        learner.tell(labelled, codes[labelled])
         while len(asked) < n:
             (node,) = learner.ask().tolist()
             learner.tell(node, int(codes[node]))
@@ -232,9 +232,9 @@ def _wrong(name: str) -> str:
 def wrong_confidences(
     graph: Graph, codes: Ints, asked: Ints, seed: int | list[int]
 ) -> Iterator[tuple[str, int, Estimation]]:
-    """Audits of one model, judged with its confidences, with none, and with misleading ones.
+    """Audits of one model, evaluated with its confidences, without any, and with misleading ones.
 
-    The model stays that of the questions `asked`: no audit is a label. Yields what was done to the
+    The model stays that of the questions `asked`: audits are not labels. Yields the change of the
     confidences, the number of the draw, and the estimate.
     """
     scores = pwll_fit(graph, int(codes.max()) + 1)(asked, codes[asked])
@@ -254,29 +254,29 @@ def wrong_confidences(
             rest = np.setdiff1d(np.arange(len(pool)), drawn)
             truth = float(right[rest].mean())
             for name, c in confidences.items():
-                found = estimate_accuracy(right[drawn], c[drawn], c[rest])
-                figures = (found.value, found.low, found.high, *found.exact)
+                estimate = estimate_accuracy(right[drawn], c[drawn], c[rest])
+                figures = (estimate.value, estimate.low, estimate.high, *estimate.exact)
                 yield name, draw, Estimation(len(asked), n, truth, *figures)
 
 
 def estimation_of(row: Row) -> Estimation:
-    """The estimate that a row records."""
+    """The estimate in a row."""
     figures = [row[field.name] for field in fields(Estimation) if field.name not in COUNTS]
     return Estimation(row["labels"], row["audited"], *figures)
 
 
-def verdicts(found: EstimationSummary) -> list[Verdict]:
-    """What must hold over all sessions."""
+def verdicts(summary: EstimationSummary) -> list[Verdict]:
+    """The goals over all sessions."""
     return [
         Verdict(
-            f"interval holds the accuracy in {COVERAGE:.0%} of sessions",
-            f"{per_cent(found.coverage)} of {found.n_sessions}",
-            found.coverage >= COVERAGE,
+            f"interval contains the accuracy in {COVERAGE:.0%} of sessions",
+            f"{per_cent(summary.coverage)} of {summary.n_sessions}",
+            summary.coverage >= COVERAGE,
         ),
         Verdict(
             "mean width below that of Clopper and Pearson's interval",
-            f"{per_cent(found.width)} instead of {per_cent(found.exact_width)}",
-            found.width < found.exact_width,
+            f"{per_cent(summary.width)} instead of {per_cent(summary.exact_width)}",
+            summary.width < summary.exact_width,
         ),
     ]
 
@@ -294,8 +294,8 @@ def tables(folder: Path, sets: Collection[str]) -> list[Table]:
     shown = []
     if real:
         note = (
-            f"{QUESTIONS} questions by auto, and an audit whose answers are labels. Exact: Clopper "
-            "and Pearson's interval from the same audit."
+            f"{QUESTIONS} questions by auto, and an audit whose answers become labels. Exact: "
+            "Clopper and Pearson's interval from the same audit."
         )
         shown.append(_table("estimation", "Estimated accuracy", groups, note))
     if wrong:

@@ -1,4 +1,4 @@
-"""PWLL as a plain function of labelled nodes, for measurements that fit it many times."""
+"""PWLL as a function of labelled nodes, for measurements that fit it many times."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from poise.arrays import Floats, Ints
 from poise.graph import Graph
 from poise.models.harmonic import Problem, solve_problems
 
-#: Relative residual of the fits: only predictions are compared.
+#: Relative residual of the fits; loose, because only predictions are compared.
 RTOL = 1e-5
 
 

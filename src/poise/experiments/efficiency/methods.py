@@ -1,4 +1,4 @@
-"""Who asks: poise's default and its rivals, all from zero labels on the same graph."""
+"""Methods that ask: poise's default and its rivals, from zero labels on the same graph."""
 
 import math
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class Method:
 
     Attributes
     ----------
-    name : what the tables call it
+    name : its name in tables
     acquisition, tau : as for `Learner`; None leaves tau to the acquisition
-    blind : whether the answers do not matter, so that groupings share their questions
+    blind : whether the method ignores answers, so that groupings share their questions
     """
 
     name: str
@@ -27,7 +27,7 @@ class Method:
     blind: bool = False
 
     def learner(self, trial: Trial) -> Learner:
-        """A learner with no label, whose questions a simulation answers."""
+        """A learner without labels, for a simulation."""
         options = {} if self.tau is None else {"tau": self.tau}
         return Learner(
             trial.graph,
@@ -40,7 +40,7 @@ class Method:
 
 AUTO = "auto"
 
-#: The rivals that `auto` is measured against, and itself.
+#: `auto` and its rivals.
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
@@ -62,7 +62,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-#: `auto` with one ingredient left out or changed: what each is worth.
+#: Variants of `auto` with one ingredient removed or changed.
 ABLATIONS: dict[str, Method] = {
     method.name: method
     for method in (
@@ -90,7 +90,7 @@ ABLATIONS: dict[str, Method] = {
 
 
 def ask_all(trial: Trial, method: Method, codes: Ints, budget: int) -> list[int]:
-    """The nodes that a method asks for, in order, when every answer is right."""
+    """The nodes that a method asks for, in order, if every answer is right."""
     learner = method.learner(trial)
     asked: list[int] = []
     while len(asked) < min(budget, trial.n_points):

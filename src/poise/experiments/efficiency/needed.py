@@ -1,4 +1,4 @@
-"""How many labels are needed to reach nine tenths of the accuracy that all labels give."""
+"""Labels needed to reach nine tenths of the accuracy with all labels."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from poise.experiments.efficiency.sets import POOLS
 from poise.experiments.efficiency.tables import Table, marked
 from poise.experiments.efficiency.trials import BUDGETS, Trial, make_trial
 
-#: Share of the accuracy that all labels give.
+#: Share of the accuracy with all labels that is to be reached.
 SHARE = 0.9
 DIGITS = 5
 
 
 @dataclass(frozen=True)
 class Needed:
-    """Labels that methods need on one set; infinite where more than the largest budget.
+    """Labels that methods need on one set; infinite if more than the largest budget.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Needed:
 
 
 def ceiling(trial: Trial, codes: Ints) -> float:
-    """Accuracy that all labels give: every point by the labels of its neighbours, weighted."""
+    """Accuracy with all labels: every point by the weighted labels of its neighbours."""
     n = trial.n_points
     one_hot = sparse.csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, int(codes.max()) + 1))
     votes = (trial.graph.weights @ one_hot).toarray()
@@ -52,7 +52,7 @@ def ceiling_lines(folder: Path) -> Lines:
 
 
 def missing_units(questions: Lines, lines: Lines) -> Iterator[str]:
-    """Pools that were asked about and whose ceilings are not known."""
+    """Pools with questions on record and without ceilings."""
     asked = {row["set"] for row in questions}
     for name, pool in POOLS.items():
         if any(pool.name(g) in asked and (pool.name(g),) not in lines for g in pool.groupings):
@@ -69,7 +69,7 @@ def measure_unit(pool: str) -> list[Row]:
 
 
 def labels_needed(curve: npt.ArrayLike, mark: float) -> float:
-    """Labels at which a curve over `BUDGETS` first reaches `mark`, straight lines in between."""
+    """Labels at which a curve over `BUDGETS`, interpolated linearly, first reaches `mark`."""
     heights = np.asarray(curve, dtype=np.float64)
     reached = np.flatnonzero(heights >= mark)
     if not reached.size:
@@ -82,23 +82,23 @@ def labels_needed(curve: npt.ArrayLike, mark: float) -> float:
     return float(BUDGETS[first - 1] + share * (BUDGETS[first] - BUDGETS[first - 1]))
 
 
-def needed_table(found: Collection[Needed]) -> Table:
-    """Labels that the methods need on the sets where one of them gets there."""
-    within = [one for one in found if min(one.labels.values()) <= BUDGETS[-1]]
-    methods = [m for m in (*METHODS, LOGISTIC) if any(m in one.labels for one in within)]
+def needed_table(results: Collection[Needed]) -> Table:
+    """Labels that the methods need on the sets on which one of them reaches the mark."""
+    within = [result for result in results if min(result.labels.values()) <= BUDGETS[-1]]
+    methods = [m for m in (*METHODS, LOGISTIC) if any(m in result.labels for result in within)]
     rows = tuple(
         (
             "random, logistic regression" if method == LOGISTIC else method,
-            *(_written(one.labels.get(method)) for one in within),
+            *(_written(result.labels.get(method)) for result in within),
         )
         for method in methods
     )
     return Table(
         "needed",
         f"Labels needed to reach {SHARE:.0%} of the accuracy that all labels give",
-        tuple(f"{marked(one.set)}, {one.mark:.0%}" for one in within),
+        tuple(f"{marked(result.set)}, {result.mark:.0%}" for result in within),
         rows,
-        tuple(found),
+        tuple(results),
     )
 
 
@@ -111,7 +111,7 @@ def _written(labels: float | None) -> str:
 def needed(folder: Path) -> list[Needed]:
     """Labels that each method needs on each set on record."""
     tops: Mapping[str, float] = {row["set"]: row["accuracy"] for row in ceiling_lines(folder)}
-    found = []
+    results = []
     for name, curves in curves_by_set(accuracy_lines(folder)).items():
         if name in tops:
             mark = SHARE * tops[name]
@@ -119,5 +119,5 @@ def needed(folder: Path) -> list[Needed]:
                 method: labels_needed(np.mean(list(trials.values()), axis=0), mark)
                 for method, trials in curves.items()
             }
-            found.append(Needed(name, mark, labels))
-    return found
+            results.append(Needed(name, mark, labels))
+    return results

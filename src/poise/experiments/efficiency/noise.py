@@ -1,4 +1,4 @@
-"""What wrong answers cost, with hard and with soft labels, and whether they are found."""
+"""The accuracy lost by wrong answers, with hard and soft labels, and how many are found."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -28,29 +28,31 @@ from poise.models.poisson_weights import poisson_weights
 from poise.models.suspicion import doubt
 
 KEYS = ("set", "trial", "method")
-#: Who chose the labels, and what the tables say about them.
+#: Who chose the labels -> their description in tables.
 CHOSEN = {AUTO: "labels asked by auto", "random": "random labels"}
 LABELS = 100
-#: Share of wrong answers, and times that answers are flipped in a trial.
+#: Share of wrong answers, and number of times that answers are flipped in a trial.
 SHARE, FLIPS = 0.1, 4
-#: Part of PWLL's loss that soft PWLL may have. Precision of the suspicious labels where PWLL is
-#: right in `ACCURATE` or more with the right answers; elsewhere, that many times the base rate.
-PART, PRECISION, ACCURATE, TIMES = 0.5, 0.6, 0.85, 3
+#: Goal: share of PWLL's loss that soft PWLL may have.
+MAX_LOSS_SHARE = 0.5
+#: Goal: precision of the suspicious labels on sets on which PWLL reaches this accuracy with right
+#: answers; on other sets, this factor times the share of wrong answers.
+PRECISION, MIN_ACCURACY, BASE_RATE_FACTOR = 0.6, 0.85, 3
 DIGITS = 5
-#: Relative residual of the fits: only predictions are compared.
+#: Relative residual of the fits; loose, because only predictions are compared.
 RTOL = 1e-5
 
 
 @dataclass(frozen=True)
 class NoiseRow:
-    """Accuracies on the unlabelled nodes, in one session with some answers flipped.
+    """Accuracies on the unlabelled nodes, in a session with some answers flipped.
 
     Attributes
     ----------
     clean, clean_soft : PWLL and soft PWLL with the right answers
     hard, soft : the same with the flipped ones
-    known : PWLL that leaves out exactly the flipped answers, as if somebody had told
-    precision : share of flipped answers among as many that are trusted least
+    known : PWLL without exactly the flipped answers
+    precision : share of flipped answers among the same number of least trusted answers
     """
 
     clean: float
@@ -64,7 +66,7 @@ class NoiseRow:
 def flip(
     codes: Ints, n_classes: int, rng: np.random.Generator, share: float = SHARE
 ) -> tuple[Ints, Ints]:
-    """Codes of which a share, drawn at random, are another class, drawn at random; and which."""
+    """Codes with a random share changed to another random class, and the changed positions."""
     wrong = rng.choice(len(codes), round(share * len(codes)), replace=False)
     flipped = codes.copy()
     flipped[wrong] = (codes[wrong] + rng.integers(1, n_classes, len(wrong))) % n_classes
@@ -74,7 +76,7 @@ def flip(
 def measure(
     graph: Graph, truth: Ints, asked: Sequence[int], seeds: Sequence[Sequence[int]]
 ) -> list[NoiseRow]:
-    """Flip the answers of a session once for each seed.
+    """Flip answers of a session, once for each seed.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def measure(
         weights = np.full(len(nodes), np.inf)
         weights[wrong] = 1e-6
         targets += [hot[codes], soft, soft_targets(walk, hot[codes], weights)]
-    found = spread(
+    solutions = spread(
         graph,
         np.repeat(gamma, len(targets), axis=1),
         [0.0] * len(targets),
@@ -114,7 +116,7 @@ def measure(
         rtol=RTOL,
     )
     clean, clean_soft, *others = [
-        float((scores.argmax(axis=1) == truth)[rest].mean()) for scores in found
+        float((scores.argmax(axis=1) == truth)[rest].mean()) for scores in solutions
     ]
     noisy = zip(others[0::3], others[1::3], others[2::3], precision, strict=True)
     return [
@@ -130,19 +132,19 @@ def noise_lines(folder: Path) -> Lines:
 def missing_units(
     questions: Lines, lines: Lines, pools: Collection[str], trials: int
 ) -> Iterator[Asked]:
-    """Sessions whose answers have not been flipped yet."""
+    """Sessions without a record of flipped answers."""
     for asked in asked_sessions(questions, pools, CHOSEN, trials, LABELS):
         if (asked.set, asked.trial, asked.method) not in lines:
             yield asked
 
 
 def measure_unit(asked: Asked) -> list[Row]:
-    """One row: means over `FLIPS` times of flipping a session's answers."""
+    """One row: means over `FLIPS` repetitions of flipping a session's answers."""
     trial, codes = asked.load()
     seeds = [(asked.trial, time) for time in range(FLIPS)]
-    found = mean_of(measure(trial.graph, codes, asked.queries, seeds))
+    means = mean_of(measure(trial.graph, codes, asked.queries, seeds))
     row: Row = {"set": asked.set, "trial": asked.trial, "method": asked.method}
-    return [row | {name: round(value, DIGITS) for name, value in asdict(found).items()}]
+    return [row | {name: round(value, DIGITS) for name, value in asdict(means).items()}]
 
 
 def mean_of(rows: Sequence[NoiseRow]) -> NoiseRow:
@@ -154,16 +156,16 @@ def mean_of(rows: Sequence[NoiseRow]) -> NoiseRow:
 
 @dataclass(frozen=True)
 class NoiseMean:
-    """What wrong answers cost on one set, over its trials.
+    """Accuracy lost by wrong answers on one set, over its trials.
 
     Attributes
     ----------
-    set, method, trials : where, who chose the labels, and how often it was measured
-    accuracy : of PWLL with the right answers
+    set, method, trials : the set, who chose the labels, and the number of trials
+    accuracy : accuracy of PWLL with the right answers
     hard, soft : lost by PWLL and soft PWLL with the wrong answers
     soft_clean : lost by soft PWLL with the right answers
-    known : lost by PWLL if somebody told which answers are wrong
-    precision : share of flipped answers among as many that are trusted least
+    known : lost by PWLL if the wrong answers were known
+    precision : share of flipped answers among the same number of least trusted answers
     """
 
     set: str
@@ -178,47 +180,48 @@ class NoiseMean:
 
     @property
     def wanted(self) -> float:
-        """Precision that is the goal."""
-        return PRECISION if self.accuracy >= ACCURATE else TIMES * SHARE
+        """The goal for the precision."""
+        return PRECISION if self.accuracy >= MIN_ACCURACY else BASE_RATE_FACTOR * SHARE
 
     @property
-    def found(self) -> bool:
+    def met(self) -> bool:
         return self.precision >= self.wanted
 
 
 def summarise(name: str, method: str, rows: Sequence[Row]) -> NoiseMean:
-    """Means over the rows of one set, of which there is at least one."""
-    one = mean_of([NoiseRow(*(row[field.name] for field in fields(NoiseRow))) for row in rows])
+    """Means over the rows of one set, at least one."""
+    mean = mean_of([NoiseRow(*(row[field.name] for field in fields(NoiseRow))) for row in rows])
     return NoiseMean(
         name,
         method,
         len(rows),
-        one.clean,
-        one.clean - one.hard,
-        one.clean - one.soft,
-        one.clean - one.clean_soft,
-        one.clean - one.known,
-        one.precision,
+        mean.clean,
+        mean.clean - mean.hard,
+        mean.clean - mean.soft,
+        mean.clean - mean.clean_soft,
+        mean.clean - mean.known,
+        mean.precision,
     )
 
 
-def verdicts(found: Sequence[NoiseMean]) -> list[Verdict]:
-    """What must hold over the sets, with labels that were chosen in one way."""
-    chosen = CHOSEN[found[0].method]
+def verdicts(means: Sequence[NoiseMean]) -> list[Verdict]:
+    """The goals over the sets, with labels that were chosen in one way."""
+    how_chosen = CHOSEN[means[0].method]
     hard, soft = (
-        float(np.mean([getattr(one, name) for one in found])) for name in ("hard", "soft")
+        float(np.mean([getattr(mean, name) for mean in means])) for name in ("hard", "soft")
     )
-    missed = [f"{one.precision:.0%} on {one.set}" for one in found if not one.found]
+    missed = [f"{mean.precision:.0%} on {mean.set}" for mean in means if not mean.met]
     return [
         Verdict(
-            f"{chosen}: soft PWLL loses at most {PART:.0%} of what PWLL loses, on average",
+            f"{how_chosen}: soft PWLL loses at most {MAX_LOSS_SHARE:.0%} of what PWLL loses, "
+            "on average",
             f"{points(soft)} of {points(hard)} points",
-            soft <= PART * hard,
+            soft <= MAX_LOSS_SHARE * hard,
         ),
         Verdict(
-            f"{chosen}: precision {PRECISION:.0%} where PWLL is at least {ACCURATE:.0%} right, "
-            f"{TIMES * SHARE:.0%} elsewhere",
-            ", ".join(missed) if missed else f"on {counts([len(found)], 'set')}",
+            f"{how_chosen}: precision {PRECISION:.0%} where PWLL is at least {MIN_ACCURACY:.0%} "
+            f"right, {BASE_RATE_FACTOR * SHARE:.0%} elsewhere",
+            ", ".join(missed) if missed else f"on {counts([len(means)], 'set')}",
             not missed,
         ),
     ]
@@ -251,11 +254,11 @@ def _table(chosen: str, means: Sequence[NoiseMean]) -> Table:
         "precision of suspicious labels": ("precision", per_cent),
     }
     rows = [
-        (marked(one.set), *(show(getattr(one, name)) for name, show in columns.values()))
-        for one in means
+        (marked(mean.set), *(show(getattr(mean, name)) for name, show in columns.values()))
+        for mean in means
     ]
     average = (
-        show(float(np.mean([getattr(one, name) for one in means])))
+        show(float(np.mean([getattr(mean, name) for mean in means])))
         for name, show in columns.values()
     )
     return Table(
@@ -265,6 +268,6 @@ def _table(chosen: str, means: Sequence[NoiseMean]) -> Table:
         (*rows, ("mean", *average)),
         tuple(means),
         f"{LABELS} labels, {SHARE:.0%} of them flipped to another class, {FLIPS} times in each of "
-        f"{counts((one.trials for one in means), 'trial')}. Losses are points below PWLL with the "
-        "right answers.",
+        f"{counts((mean.trials for mean in means), 'trial')}. Losses are points below PWLL with "
+        "the right answers.",
     )

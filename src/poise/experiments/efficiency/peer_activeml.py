@@ -1,15 +1,15 @@
 """scikit-activeml's query strategies with its classifiers, from zero labels with declared classes.
 
-Labels are queried in batches, from one of `BUDGETS` to the next: TypiClust, DropQuery and BADGE are
-methods for batches, and ProbCover and MaxHerding are greedy, so that a batch of theirs is what they
-would choose one by one, up to ties. Parameters are the library's defaults, but for these:
+Labels are queried in batches, from one of `BUDGETS` to the next. TypiClust, DropQuery and BADGE are
+methods for batches. ProbCover and MaxHerding are greedy, so their batches are what they would
+choose one by one, up to ties. Parameters are the library's defaults, with these exceptions:
 
 - ProbCover's radii are a grid from 0.05 to 2 times the scale of the features. The default grid, 0.2
   to 2, suits features of length one; if all of its radii are too large, the library warns and asks
   for smaller ones.
 - The Parzen window takes its bandwidth from the library's own criterion, ``gamma="mean"``. The
-  default, 1/d, ignores the scale of the features. It is fitted to the labelled points alone: the
-  others have weight 0, but would make its kernel n x n.
+  default, 1/d, ignores the scale of the features. It is fitted to the labelled points alone,
+  because the others have weight 0 but would make its kernel n x n.
 - Logistic regression may take 1,000 iterations.
 
 References
@@ -71,8 +71,8 @@ def maxherding(X: Floats, n_classes: int, seed: int) -> Any:
 
 
 def dropquery(X: Floats, n_classes: int, seed: int) -> Any:
-    """Points from clusters of those whose guess changes when features are dropped."""
-    # The library does not hand its seed to the clustering.
+    """Points from clusters of those whose prediction changes when features are dropped."""
+    # The library does not pass its seed to the clustering.
     clustering = {"random_state": seed}
     pool = needed("skactiveml.pool", "bench", "this comparison")
     return pool.DropQuery(cluster_algo_dict=clustering, random_state=seed)
@@ -91,7 +91,7 @@ def logistic(X: Floats, n_classes: int, seed: int) -> Any:
 
 
 def parzen(X: Floats, n_classes: int, seed: int) -> Any:
-    """Their Parzen window, its bandwidth from all points."""
+    """Their Parzen window with a bandwidth from all points."""
     window = needed("skactiveml.classifier", "bench", "this comparison").ParzenWindowClassifier
     options = {"classes": range(n_classes), "random_state": seed}
     on_all = window(metric_dict={"gamma": "mean"}, **options).fit(X, np.full(len(X), np.nan))
@@ -104,9 +104,9 @@ class ActiveMLPeer:
 
     Attributes
     ----------
-    name : what the tables call it
-    strategy, classifier : who asks, and who guesses
-    uses_classifier : whether the strategy reads the classifier's guesses
+    name : its name in tables
+    strategy, classifier : what asks, and what predicts
+    uses_classifier : whether the strategy uses the classifier's predictions
     array : shape of the strategy's largest array
     """
 
@@ -135,7 +135,7 @@ class ActiveMLPeer:
         strategy = self.strategy(pool, need.n_classes, trial.number)
         classifier = self.classifier(X, need.n_classes, trial.number)
         fit(classifier, X, codes, among[:0])
-        asked: list[int] = []  # places in `among`
+        asked: list[int] = []  # positions in `among`
         accuracy = []
         for labels in checkpoints(trial, budget):
             while len(asked) < labels:
@@ -152,14 +152,14 @@ class ActiveMLPeer:
 
 
 def fit(classifier: Any, X: Floats, codes: Ints, labelled: Ints) -> None:
-    """Fit to the labelled points; without any, to a point whose label is missing."""
+    """Fit to the labelled points; if there are none, to a point with a missing label."""
     if len(labelled):
         classifier.fit(X[labelled], codes[labelled].astype(np.float64))
     else:
         classifier.fit(X[:1], np.full(1, np.nan))
 
 
-#: (name, strategy, whether it reads guesses, shape of its largest array)
+#: (name, strategy, whether it uses predictions, shape of its largest array)
 STRATEGIES: tuple[tuple[str, Maker, bool, Array], ...] = (
     ("typiclust", typiclust, False, ""),
     ("probcover", probcover, False, "n x n"),

@@ -1,4 +1,4 @@
-"""What all peers share: when they are measured, on which points, and in how much memory."""
+"""Shared by all peers: checkpoints, points and memory."""
 
 import warnings
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ import numpy.typing as npt
 from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 
-#: Points that a peer may choose from where its arrays for all points are too large.
+#: Number of points that a peer may choose from if its arrays for all points are too large.
 PEER_POINTS = 5_000
-#: Bytes of a peer's largest array; several of its size are in use at the same time.
-MEMORY = 1_000_000_000
+#: Maximal size of a peer's largest array; several of that size are in use at the same time.
+MAX_ARRAY_BYTES = 1_000_000_000
 
 #: Shape of a peer's largest array for n points, C classes and d features; "" if it is small.
 Array = Literal["", "n x n", "n x C x d"]
 
 
 class Peer(Protocol):
-    """Another library's way to choose labels and to guess the rest.
+    """Another library's way to choose labels and to predict the rest.
 
     Attributes
     ----------
-    name : what the tables call it
-    note : how it is used, where that needs saying
+    name : its name in tables
+    note : a remark on its use; may be empty
     """
 
     @property
@@ -67,22 +67,22 @@ class Need:
 
     @property
     def n_candidates(self) -> int:
-        """Points that it may choose from: all, `PEER_POINTS`, or 0 if those are too many too."""
+        """Number of points to choose from: all, `PEER_POINTS`, or 0 if that is too many as well."""
         tried = (self.n_points, min(self.n_points, PEER_POINTS))
-        return next((n for n in tried if self.size(n) <= MEMORY), 0)
+        return next((n for n in tried if self.size(n) <= MAX_ARRAY_BYTES), 0)
 
     @property
     def reason(self) -> str:
-        """Why it may not choose from all points, or "" if it may."""
+        """Why it cannot choose from all points, or "" if it can."""
         if self.n_candidates == self.n_points:
             return ""
-        # The number that failed: all points, or the part that was too large as well.
+        # The number that failed: all points, or the part if that was too large as well.
         n = self.n_points if self.n_candidates else min(self.n_points, PEER_POINTS)
         return f"needs {self.array} arrays: {self.size(n) / 1e9:.1f} GB at {n:,} points"
 
 
 def need_of(trial: Trial, codes: Ints, array: Array = "") -> Need:
-    """What an array of a given shape needs in a trial."""
+    """The need of an array of that shape in a trial."""
     return Need(array, trial.n_points, int(codes.max()) + 1, trial.X.shape[1])
 
 
@@ -100,7 +100,7 @@ def random_order(trial: Trial) -> Ints:
 
 
 def checkpoints(trial: Trial, budget: int) -> list[int]:
-    """Those of `BUDGETS` that are within the budget and leave a point unlabelled."""
+    """The `BUDGETS` that are within the budget and leave a point unlabelled."""
     return [labels for labels in BUDGETS if labels <= min(budget, trial.n_points - 1)]
 
 
@@ -114,9 +114,9 @@ def share_right(guesses: npt.ArrayLike, codes: Ints, labelled: Ints) -> float:
 def features(trial: Trial) -> Floats:
     """The features as (n, d) float64, divided by one number so that their mean variance is 1.
 
-    Single precision underflows in peers' kernels. The default penalty of logistic regression suits
-    features of variance 1; for embeddings of length one it is so strong that the classes with most
-    labels are guessed almost everywhere.
+    Single precision underflows in the peers' kernels. The default penalty of logistic regression
+    suits features of variance 1. For embeddings of length one it is so strong that the most
+    frequent classes are predicted almost everywhere.
     """
     X = trial.X.astype(np.float64)
     scale = float(np.sqrt(X.var(axis=0).mean()))
@@ -125,7 +125,7 @@ def features(trial: Trial) -> Floats:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide the warnings of a peer: few labels and missing classes are what is measured here."""
+    """Hide the warnings of a peer, because few labels and missing classes are intended here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

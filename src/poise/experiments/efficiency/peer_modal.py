@@ -1,12 +1,12 @@
 """modAL's margin sampling with logistic regression.
 
-`ActiveLearner.teach` of modAL 0.4.2.1 fails with scikit-learn 1.8 and newer: it passes on a
-parameter, force_all_finite, that no longer exists. Labels given to the constructor work with every
-version, and as `teach` refits to all labels the result is the same; so a learner is made for every
-question.
+`ActiveLearner.teach` of modAL 0.4.2.1 fails with scikit-learn 1.8 and newer, because it passes a
+parameter, force_all_finite, that no longer exists. Labels in the constructor work with every
+version, and the result is the same, because `teach` refits to all labels. So a new learner is made
+for every question.
 
 Logistic regression cannot be fitted to one class, so random points are labelled until two classes
-are known; their labels count, and until then the class that is known is guessed everywhere.
+are known. These labels count, and until then the known class is predicted everywhere.
 
 References
 ----------
@@ -22,15 +22,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from poise.arrays import Floats, Ints
-from poise.experiments.efficiency.peer_curves import (
-    Need,
-    checkpoints,
-    features,
-    need_of,
-    quiet,
-    random_order,
-    share_right,
-)
+from poise.experiments.efficiency import peer_curves
 from poise.experiments.efficiency.trials import Trial
 from poise.extras import needed
 
@@ -42,16 +34,16 @@ class ModalMargin:
     name: str = "modal-margin"
     note: str = "random labels until two classes are known"
 
-    def need(self, trial: Trial, codes: Ints) -> Need:
-        return need_of(trial, codes)
+    def need(self, trial: Trial, codes: Ints) -> peer_curves.Need:
+        return peer_curves.need_of(trial, codes)
 
     def run(self, trial: Trial, codes: Ints, budget: int) -> list[float]:
-        with quiet():
+        with peer_curves.quiet():
             return self._run(trial, codes, budget)
 
     def _run(self, trial: Trial, codes: Ints, budget: int) -> list[float]:
-        X, at = features(trial), checkpoints(trial, budget)
-        order = random_order(trial)
+        X, at = peer_curves.features(trial), peer_curves.checkpoints(trial, budget)
+        order = peer_curves.random_order(trial)
         unlabelled = np.ones(len(codes), dtype=bool)
         asked: list[int] = []
         accuracy = []
@@ -67,12 +59,12 @@ class ModalMargin:
             if labels in at:
                 learner = make_learner(X, codes, asked)
                 guesses = learner.predict(X) if learner else np.full(len(codes), codes[asked[0]])
-                accuracy.append(share_right(guesses, codes, np.array(asked)))
+                accuracy.append(peer_curves.share_right(guesses, codes, np.array(asked)))
         return accuracy
 
 
 def make_learner(X: Floats, codes: Ints, labelled: list[int]) -> Any:
-    """Their learner, fitted to the labelled points, or None while it cannot be."""
+    """Their learner, fitted to the labelled points; None if there are fewer than two classes."""
     known = codes[labelled]
     if len(np.unique(known)) < 2:
         return None

@@ -1,4 +1,4 @@
-"""scikit-learn's semi-supervised models, which choose no labels: they get random ones.
+"""scikit-learn's semi-supervised models. They do not choose labels, so they get random ones.
 
 References
 ----------
@@ -27,10 +27,10 @@ from poise.experiments.efficiency.peer_curves import (
 )
 from poise.experiments.efficiency.trials import NEIGHBOURS, Trial
 
-#: What a point without a label has instead.
+#: Code of a point without a label.
 UNLABELLED = -1
 
-#: ((n, d) features, (n,) codes or `UNLABELLED`) -> (n,) guesses
+#: ((n, d) features, (n,) codes or `UNLABELLED`) -> (n,) predictions
 Model = Callable[[Floats, Ints], Ints]
 
 
@@ -41,9 +41,9 @@ def label_spreading(X: Floats, y: Ints) -> Ints:
 
 
 def self_training(X: Floats, y: Ints) -> Ints:
-    """Logistic regression fitted again to its own guesses above 0.75.
+    """Logistic regression, refitted to its own predictions above 0.75.
 
-    It cannot be fitted to one class, so while one is known that is the guess everywhere.
+    It cannot be fitted to one class, so a single known class is predicted everywhere.
     """
     known = np.unique(y[y != UNLABELLED])
     if len(known) == 1:
@@ -58,8 +58,8 @@ class RandomLabels:
 
     Attributes
     ----------
-    name : what the tables call it
-    model : from features and some labels to guesses
+    name : its name in tables
+    model : from features and some labels to predictions
     """
 
     name: str

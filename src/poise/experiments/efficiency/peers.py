@@ -1,4 +1,4 @@
-"""Other libraries on the same trials: each with its own questions and its own classifier."""
+"""Other libraries on the same trials, each with its own questions and classifier."""
 
 import time
 from collections.abc import Collection, Iterable, Iterator
@@ -17,9 +17,9 @@ from poise.experiments.efficiency.peer_modal import ModalMargin
 from poise.experiments.efficiency.peer_sklearn import SKLEARN_PEERS
 from poise.experiments.efficiency.records import Lines, Row
 from poise.experiments.efficiency.sets import POOLS, set_names
-from poise.experiments.efficiency.tables import Table, marked
+from poise.experiments.efficiency.tables import Table, difference_text, marked
 from poise.experiments.efficiency.trials import BUDGETS, Trial, area, make_trial
-from poise.experiments.metrics import Estimate, estimate
+from poise.experiments.summary import Estimate, estimate
 
 KEYS = ("set", "trial", "method")
 
@@ -30,7 +30,7 @@ PEERS: dict[str, Peer] = {peer.name: peer for peer in ALL}
 
 @dataclass(frozen=True)
 class PeerUnit:
-    """What one process does in one go: a peer on a trial, in some groupings."""
+    """A piece of work for a process: a peer on a trial, in some groupings."""
 
     pool: str
     trial: int
@@ -47,7 +47,7 @@ def peer_lines(folder: Path) -> Lines:
 def missing_peer_units(
     lines: Lines, pools: Iterable[str], peers: Iterable[str], trials: int, budget: int
 ) -> Iterator[PeerUnit]:
-    """What is not recorded yet, trial by trial; what was skipped is not tried again."""
+    """Units that are not on record, trial by trial; skipped peers are not tried again."""
     chosen = list(peers)
     for trial in range(trials):
         for name in pools:
@@ -63,7 +63,7 @@ def missing_peer_units(
 
 
 def is_done(row: Row | None, budget: int) -> bool:
-    """Whether a row answers for a budget."""
+    """Whether a row covers a budget."""
     return row is not None and ("skipped" in row or row["budget"] >= budget)
 
 
@@ -74,10 +74,10 @@ def run_peer_unit(unit: PeerUnit) -> list[Row]:
 
 
 def run_peer(trial: Trial, peer: Peer, grouping: int, budget: int) -> Row:
-    """One row: accuracy after `labels` labels, or why the peer was skipped.
+    """One row: accuracies at `checkpoints`, or why the peer was skipped.
 
-    ``points`` counts the points of the trial, on which accuracy is measured, and ``candidates``
-    those of them that the peer could ask for; if these are fewer, ``limit`` says why.
+    ``points`` is the number of points of the trial, on which accuracy is measured, ``candidates``
+    the number that the peer could ask for; if this is smaller, ``limit`` says why.
     """
     codes = trial.classes[grouping]
     need = peer.need(trial, codes)
@@ -104,13 +104,13 @@ def run_peer(trial: Trial, peer: Peer, grouping: int, budget: int) -> Row:
 
 @dataclass(frozen=True)
 class PeerComparison:
-    """What poise predicts with the questions of `auto`, beside other libraries on one set.
+    """poise with the questions of `auto`, compared with other libraries on one set.
 
     Attributes
     ----------
-    set, trials : where, and number of trials that poise and the best peer have
-    areas : method -> mean area under the accuracy curve; that of `auto` on the graph alone too
-    limited, skipped : peers that chose from a part of the points, and that were skipped
+    set, trials : the set, and number of trials of both poise and the best peer
+    areas : method -> mean area under the accuracy curve; also that of `auto` on the graph alone
+    limited, skipped : peers that chose from a part of the points, and peers that were skipped
     best : the peer of largest mean area
     difference, low, high : mean of poise minus best over trials and its 95% t-interval
     """
@@ -129,7 +129,7 @@ class PeerComparison:
 def compare_peers(
     name: str, rows: Collection[Row], ours: dict[str, dict[int, NDArray[np.float64]]]
 ) -> PeerComparison | None:
-    """The comparison on one set; None while poise or all peers have no trial in common.
+    """The comparison on one set; None if poise and the peers have no common trial.
 
     Parameters
     ----------
@@ -161,6 +161,7 @@ def compare_peers(
 
 
 def _gap(ours: dict[int, NDArray[np.float64]], theirs: dict[int, NDArray[np.float64]]) -> Estimate:
+    """The mean difference of area over the common trials."""
     trials = sorted(set(ours) & set(theirs))
     return estimate(area([ours[t] - theirs[t] for t in trials]))
 
@@ -168,51 +169,55 @@ def _gap(ours: dict[int, NDArray[np.float64]], theirs: dict[int, NDArray[np.floa
 def tables(folder: Path, sets: Collection[str]) -> list[Table]:
     """The best peer on each set, and the area of every peer."""
     lines, curves = peer_lines(folder), curves_by_set(accuracy_lines(folder))
-    found = []
+    comparisons = []
     for name in (name for name in set_names() if name in sets):
         rows = [row for row in lines if row["set"] == name]
-        one = compare_peers(name, rows, curves.get(name, {}))
-        if one is not None:
-            found.append(one)
-    if not found:
+        comparison = compare_peers(name, rows, curves.get(name, {}))
+        if comparison is not None:
+            comparisons.append(comparison)
+    if not comparisons:
         return []
     best = tuple(
         (
-            marked(one.set),
-            f"{one.areas[PREDICTING]:.3f}",
-            f"{one.areas[one.best]:.3f}",
-            one.best,
-            f"{100 * one.difference:+.1f} ({100 * one.low:+.1f} to {100 * one.high:+.1f})",
-            str(one.trials),
+            marked(comparison.set),
+            f"{comparison.areas[PREDICTING]:.3f}",
+            f"{comparison.areas[comparison.best]:.3f}",
+            comparison.best,
+            difference_text(comparison.difference, comparison.low, comparison.high),
+            str(comparison.trials),
         )
-        for one in found
+        for comparison in comparisons
     )
-    names = [m for m in (AUTO, PREDICTING, *PEERS) if any(m in _listed(one) for one in found)]
+    names = [
+        m
+        for m in (AUTO, PREDICTING, *PEERS)
+        if any(m in _listed(comparison) for comparison in comparisons)
+    ]
     return [
         Table(
             "peers",
             "Other libraries: area under the accuracy curve",
             (PREDICTING, "best peer", "", "difference", "trials"),
             best,
-            tuple(found),
-            "A peer chooses its own labels, and predicts with its own classifier.",
+            tuple(comparisons),
+            "Each peer chooses its own labels and predicts with its own classifier.",
         ),
         Table(
             "peers",
             "Area of every peer",
-            tuple(marked(one.set) for one in found),
-            tuple((m, *(_cell(one, m) for one in found)) for m in names),
+            tuple(marked(comparison.set) for comparison in comparisons),
+            tuple((m, *(_cell(comparison, m) for comparison in comparisons)) for m in names),
             (),
-            "* could choose from 5,000 points only, for want of memory.",
+            "* could choose from only 5,000 points, for lack of memory.",
         ),
     ]
 
 
-def _listed(one: PeerComparison) -> tuple[str, ...]:
-    return (*one.areas, *one.skipped)
+def _listed(comparison: PeerComparison) -> tuple[str, ...]:
+    return (*comparison.areas, *comparison.skipped)
 
 
-def _cell(one: PeerComparison, method: str) -> str:
-    if method not in one.areas:
-        return "skipped" if method in one.skipped else ""
-    return f"{one.areas[method]:.3f}" + ("*" if method in one.limited else "")
+def _cell(comparison: PeerComparison, method: str) -> str:
+    if method not in comparison.areas:
+        return "skipped" if method in comparison.skipped else ""
+    return f"{comparison.areas[method]:.3f}" + ("*" if method in comparison.limited else "")

@@ -1,4 +1,4 @@
-"""What the same labels say through different models: scores of all points."""
+"""Scores of all points by different models, with the same labels."""
 
 import warnings
 
@@ -10,7 +10,7 @@ from poise.arrays import Floats, Ints
 from poise.experiments.efficiency.trials import BUDGETS, Trial
 from poise.models.harmonic import Model, solve_problems
 
-#: Relative residual of columns that only say which class is largest.
+#: Relative residual of columns from which only the largest class is used.
 RTOL = 1e-5
 #: Inverse strength of the penalty of logistic regression, on features of mean square length 1.
 STRENGTH = 100.0
@@ -32,7 +32,7 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
     ):
         scores = np.zeros((trial.n_points, n_classes))
         scores[:, seen] = columns.values
-        # Where no label reaches, the most frequent class of the labels.
+        # The most frequent class of the labels for points that no label reaches.
         shares = np.bincount(codes[asked[:budget]], minlength=n_classes) / budget
         unreached = scores.sum(axis=1) == 0
         scores[unreached] = shares
@@ -41,7 +41,7 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
 
 
 def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
-    """(n, C) scores of ``predictor="auto"``, what poise predicts, at each of `BUDGETS`."""
+    """(n, C) scores of ``predictor="auto"``, poise's prediction, at each of `BUDGETS`."""
     n_classes = int(codes.max()) + 1
     curves = []
     for budget in BUDGETS:
@@ -52,7 +52,7 @@ def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
 
 
 def logistic(trial: Trial, nodes: Ints, codes: Ints, n_classes: int) -> Floats:
-    """Logistic regression on the features, which knows no graph."""
+    """Logistic regression on the features, without a graph."""
     from sklearn.linear_model import LogisticRegression
 
     probabilities = np.zeros((trial.n_points, n_classes))
@@ -62,7 +62,7 @@ def logistic(trial: Trial, nodes: Ints, codes: Ints, n_classes: int) -> Floats:
         return probabilities
     X = scaled(trial.X)
     with warnings.catch_warnings():
-        # Many classes with a label each are no regression.
+        # scikit-learn takes many classes with one label each for a regression, and warns.
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model = LogisticRegression(C=STRENGTH, max_iter=300).fit(X[nodes], answers)
     probabilities[:, model.classes_] = model.predict_proba(X)
@@ -77,7 +77,7 @@ def scaled(X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def share_right(scores: Floats, codes: Ints, labelled: Ints) -> float:
-    """Share of the points without a label whose largest score is that of its class."""
+    """Share of the unlabelled points whose largest score is that of their class."""
     rest = np.ones(len(codes), dtype=bool)
     rest[labelled] = False
     return float((scores.argmax(axis=1) == codes)[rest].mean()) if rest.any() else 1.0

@@ -1,4 +1,4 @@
-"""What every method asks in every trial: the records that all else is measured from."""
+"""Questions of every method in every trial, on which all measurements are based."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ KEYS = ("set", "trial", "method")
 
 @dataclass(frozen=True)
 class Unit:
-    """What one process does in one go: a method on a trial, in some groupings."""
+    """A piece of work for a process: a method on a trial, in some groupings."""
 
     pool: str
     trial: int
@@ -32,7 +32,7 @@ def question_lines(folder: Path) -> Lines:
 def missing_units(
     lines: Lines, pools: Iterable[str], methods: Iterable[str], trials: int, budget: int
 ) -> Iterator[Unit]:
-    """What is not recorded yet, trial by trial, so that a graph is built once."""
+    """Units that are not on record, trial by trial, so that a process builds each graph once."""
     chosen = list(methods)
     for trial in range(trials):
         for name in pools:
@@ -49,7 +49,7 @@ def missing_units(
 
 
 def ask_unit(unit: Unit) -> list[Row]:
-    """Ask a unit's questions: one row for each grouping."""
+    """Ask a unit's questions; one row for each grouping."""
     trial, method = make_trial(unit.pool, unit.trial), (METHODS | ABLATIONS)[unit.method]
     rows: list[Row] = []
     asked: list[int] = []

@@ -1,4 +1,4 @@
-"""Lines of JSON, appended as they come: what an interrupted measurement has done is kept."""
+"""Lines of JSON, appended one by one, so that an interrupted measurement keeps its results."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,14 @@ Row = dict[str, Any]
 
 
 class Lines:
-    """A file of rows, each known by the values under its `keys`."""
+    """A file of rows; the values of `keys` identify a row."""
 
     def __init__(self, path: Path, keys: tuple[str, ...]) -> None:
         self.path, self.keys = path, keys
         self.rows: dict[tuple[Any, ...], Row] = {}
         if path.is_file():
             whole = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            if whole and not whole[-1].endswith("\n"):  # the end of an interrupted write
+            if whole and not whole[-1].endswith("\n"):  # left by an interrupted write
                 whole.pop()
                 path.write_text("".join(whole), encoding="utf-8")
             for line in whole:
@@ -27,7 +27,7 @@ class Lines:
         return tuple(row[name] for name in self.keys)
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Append rows; one that is there already is replaced when the file is read again."""
+        """Append rows; an existing row with the same keys is replaced at the next read."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             for row in rows:

@@ -1,4 +1,4 @@
-"""`auto` beside every rival, and the calibration of its probabilities: tables from the records."""
+"""Tables from the records: `auto` and every rival, and the calibration of its probabilities."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -13,26 +13,32 @@ from poise.experiments.efficiency.methods import AUTO
 from poise.experiments.efficiency.needed import needed, needed_table
 from poise.experiments.efficiency.records import Row
 from poise.experiments.efficiency.sets import set_names
-from poise.experiments.efficiency.tables import Table, goal_table, marked, per_cent
+from poise.experiments.efficiency.tables import (
+    Table,
+    difference_text,
+    goal_table,
+    marked,
+    per_cent,
+)
 
 
 def comparisons(folder: Path, sets: Collection[str] | None = None) -> list[Comparison]:
-    """What the accuracies in a folder say, set by set, in the order of the table of sets."""
+    """Comparisons from the accuracies in a folder, set by set, in the order of `set_names`."""
     curves = curves_by_set(accuracy_lines(folder))
     chosen = [name for name in set_names() if sets is None or name in sets]
-    found = [compare(name, curves[name]) for name in chosen if name in curves]
-    return [one for one in found if one is not None]
+    compared = [compare(name, curves[name]) for name in chosen if name in curves]
+    return [comparison for comparison in compared if comparison is not None]
 
 
 @dataclass(frozen=True)
 class CalibrationMean:
-    """Calibration on one set with so many labels, over its trials.
+    """Calibration on one set with a number of labels, over its trials.
 
     Attributes
     ----------
     promised : whether there are enough labels per class for the goal to apply
-    error, goal : mean calibration error, and what it may be
-    sure : share of right guesses among those shown at 90% or more; None if there are none
+    error, goal : mean calibration error, and its goal
+    sure : share of right predictions among those shown at 90% or more; None if there are none
     """
 
     set: str
@@ -74,50 +80,50 @@ def calibration_means(rows: Iterable[Row]) -> list[CalibrationMean]:
 
 
 def tables(folder: Path, sets: Collection[str]) -> list[Table]:
-    """Areas beside the best rival's, the goals, and the calibration."""
-    found = comparisons(folder, sets)
+    """Areas of `auto` and the best rival, the goals, the calibration, and the labels needed."""
+    compared = comparisons(folder, sets)
     calibrated = calibration_means(
         row for row in trust.calibration_lines(folder) if row["set"] in sets
     )
     return [
-        area_table(found),
-        goal_table("Goals: rivals", verdicts(found) if found else []),
+        area_table(compared),
+        goal_table("Goals: rivals", verdicts(compared) if compared else []),
         calibration_table(calibrated),
-        needed_table([one for one in needed(folder) if one.set in sets]),
+        needed_table([needs for needs in needed(folder) if needs.set in sets]),
     ]
 
 
-def area_table(found: list[Comparison]) -> Table:
+def area_table(compared: list[Comparison]) -> Table:
     """Area of `auto`, of its best rival, and of `norm` on each set."""
     rows = []
-    for one in found:
-        norm = one.areas.get("norm")
+    for comparison in compared:
+        norm = comparison.areas.get("norm")
         rows.append(
             (
-                marked(one.set),
-                f"{one.areas[AUTO]:.3f}",
-                f"{one.areas[one.best]:.3f}",
-                one.best,
-                f"{100 * one.difference:+.1f} ({100 * one.low:+.1f} to {100 * one.high:+.1f})",
+                marked(comparison.set),
+                f"{comparison.areas[AUTO]:.3f}",
+                f"{comparison.areas[comparison.best]:.3f}",
+                comparison.best,
+                difference_text(comparison.difference, comparison.low, comparison.high),
                 "" if norm is None else f"{norm:.3f}",
             )
         )
     head = ("auto", "best rival", "", "difference", "norm")
-    return Table("sets", "Area under the accuracy curve", head, tuple(rows), tuple(found))
+    return Table("sets", "Area under the accuracy curve", head, tuple(rows), tuple(compared))
 
 
-def calibration_table(found: list[CalibrationMean]) -> Table:
-    """Calibration error and sure guesses by set and number of labels."""
+def calibration_table(means: list[CalibrationMean]) -> Table:
+    """Calibration error and sure predictions by set and number of labels."""
     rows = tuple(
         (
-            marked(one.set),
-            str(one.labels),
-            per_cent(one.error),
-            f"{one.goal:.0%}" if one.promised else "fewer than two labels per class",
-            "" if one.sure is None else f"{one.sure:.0%}",
-            ("met" if one.met else "missed") if one.promised else "",
+            marked(mean.set),
+            str(mean.labels),
+            per_cent(mean.error),
+            f"{mean.goal:.0%}" if mean.promised else "fewer than two labels per class",
+            "" if mean.sure is None else f"{mean.sure:.0%}",
+            ("met" if mean.met else "missed") if mean.promised else "",
         )
-        for one in found
+        for mean in means
     )
     head = ("labels", "calibration error", "goal", "right of those at 90% or more", "")
-    return Table("calibration", "Calibration", head, rows, tuple(found))
+    return Table("calibration", "Calibration", head, rows, tuple(means))

@@ -1,4 +1,4 @@
-"""Do many independent pieces of work in a few processes, each in one thread."""
+"""Does many independent pieces of work in a few processes with one thread each."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def in_processes(
     function: Callable[[Work], Result], works: Sequence[Work], jobs: int
 ) -> Iterator[Result]:
-    """Results of ``function(work)`` as they come; an interruption ends the processes."""
+    """Results of ``function(work)`` as they arrive; an interruption ends the processes."""
     if jobs == 1 or len(works) < 2:
         yield from map(function, works)
         return
@@ -26,7 +26,7 @@ def in_processes(
 
 
 def _one_thread() -> None:
-    """Several processes with several threads each would wait for one another."""
+    """Use one thread: several processes with several threads each would slow each other."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
     from threadpoolctl import threadpool_limits

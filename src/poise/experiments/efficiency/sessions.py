@@ -1,4 +1,4 @@
-"""Sessions on record: the questions of a method in a trial, from which parts are measured."""
+"""Sessions on record: the questions of a method in a trial."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Asked:
     Attributes
     ----------
     pool, grouping, trial : what was labelled
-    method : who asked
+    method : the method that asked
     queries : nodes in the order of the questions
     """
 
@@ -36,6 +36,13 @@ class Asked:
         return trial, trial.classes[self.grouping]
 
 
+def all_sessions(questions: Lines) -> Iterator[Asked]:
+    """Every session on record, trial by trial, so that a process builds each graph once."""
+    pools = {p.name(g): (p.dataset, g) for p in POOLS.values() for g in p.groupings}
+    for row in sorted(questions, key=lambda row: (row["trial"], pools[row["set"]][0])):
+        yield Asked(*pools[row["set"]], row["trial"], row["method"], tuple(row["queries"]))
+
+
 def asked_sessions(
     questions: Lines,
     pools: Collection[str],
@@ -43,7 +50,7 @@ def asked_sessions(
     trials: int,
     length: int,
 ) -> Iterator[Asked]:
-    """Sessions of `length` questions that are on record, trial by trial; longer ones are cut."""
+    """Sessions on record with `length` questions, trial by trial; longer ones are cut."""
     for trial in range(trials):
         for name in pools:
             for grouping in POOLS[name].groupings:

@@ -1,4 +1,4 @@
-"""The data sets on which label efficiency is measured, and which of them rules may be tuned on."""
+"""The data sets on which label efficiency is measured, and those on which rules may be tuned."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,10 +15,10 @@ class Pool:
     Attributes
     ----------
     dataset, embedding : as for `load_dataset`
-    metric : in which items are compared: the cosine for encoders and words
+    metric : metric between items: cosine for encoders and words
     groupings : 0 for the classes as they are, K for clusters modulo K
-    role : "tuning" sets may be looked at while a rule is chosen, "reporting" sets may not
-    seen : whether figures on it were known before the rule was chosen, though it is reported
+    role : "tuning" sets may be used to choose a rule, "reporting" sets may not
+    seen : whether figures on a reporting set were known before the rule was chosen
     """
 
     dataset: str
@@ -32,7 +32,7 @@ class Pool:
         return load_dataset(self.dataset, embedding=self.embedding)
 
     def name(self, grouping: int) -> str:
-        """What the tables call this pool with its clusters grouped."""
+        """Name in tables of this pool with its clusters grouped."""
         return f"{self.dataset}-mod{grouping}" if grouping else self.dataset
 
 

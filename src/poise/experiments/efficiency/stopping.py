@@ -1,4 +1,4 @@
-"""Where the rules of `poise.active.stopping` stop, and what is lost by stopping there."""
+"""Where the rules of `poise.active.stopping` stop, and the accuracy lost by stopping there."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ from poise.models.result import normalise_scores
 
 KEYS = ("set", "trial")
 OURS = "settled"
-#: Answers of a session, and between checkpoints.
+#: Answers in a session, and between checkpoints.
 BUDGET, STEP = 300, 10
-#: Answers from which on a session that gains less than `FLAT` has no need to go on.
-ENOUGH, FLAT = 100, 0.01
-#: Accuracy that a stop may cost.
-COST = 0.015
-#: Share of the sessions that may not cost more, and answers before which flat ones must stop.
-CLOSE, BEFORE = 0.8, 210
+#: A session is flat if it gains less accuracy than this after this number of answers.
+FLAT_MAX_GAIN, ENOUGH_ANSWERS = 0.01, 100
+#: Accuracy that a stop may lose.
+MAX_LOSS = 0.015
+#: Goals: share of the sessions that lose no more, and answers before which flat sessions stop.
+CLOSE_SHARE, FLAT_STOP_ANSWERS = 0.8, 210
 DIGITS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Session:
-    """What the rules see of a session, and what they do not.
+    """A session: what the rules see, and the true accuracy.
 
     Attributes
     ----------
     history : checkpoints after `STEP`, 2 `STEP`, ... answers
-    accuracy : (len(history),) on the unlabelled nodes, at each
+    accuracy : (len(history),) accuracy on the unlabelled nodes at each checkpoint
     """
 
     history: tuple[Checkpoint, ...]
@@ -46,18 +46,18 @@ class Session:
 
 
 def record(fit: Fit, truth: Ints, asked: Sequence[int], step: int = STEP) -> Session:
-    """Replay a session: fit the model after every answer and look at it every `step` answers.
+    """Replay a session: fit the model after every answer, with a checkpoint every `step` answers.
 
     Parameters
     ----------
     fit : ``fit(nodes, codes) -> (n, C)`` scores of all nodes, not negative
     truth : (n,) class codes
-    asked : the nodes in the order of their answers, which are right
+    asked : nodes in the order of their answers, which are right
     """
     nodes = np.asarray(asked, dtype=np.int64)
     n = len(truth)
     predictions = [np.full(n, -1, dtype=np.int64)]
-    surprising = [True]  # nothing is expected of the first answer
+    surprising = [True]  # there is no prediction of the first answer
     history, accuracy = [], []
     before = np.zeros(n, dtype=np.int64)
     for done in range(1, len(nodes) + 1):
@@ -86,9 +86,9 @@ def record(fit: Fit, truth: Ints, asked: Sequence[int], step: int = STEP) -> Ses
 
 
 def stop_of(rule: Rule, session: Session) -> int:
-    """Place of the first checkpoint at which a rule stops; the last one if it does not."""
-    places = range(len(session.history))
-    return next((i for i in places if rule(session.history[: i + 1])), len(places) - 1)
+    """Index of the first checkpoint at which a rule stops; the last one if it never stops."""
+    positions = range(len(session.history))
+    return next((i for i in positions if rule(session.history[: i + 1])), len(positions) - 1)
 
 
 def stopping_lines(folder: Path) -> Lines:
@@ -99,14 +99,14 @@ def stopping_lines(folder: Path) -> Lines:
 def missing_units(
     questions: Lines, lines: Lines, pools: Collection[str], trials: int
 ) -> Iterator[Asked]:
-    """Sessions of `auto` in which no rule has been tried yet."""
+    """Sessions of `auto` that are not on record."""
     for asked in asked_sessions(questions, pools, (AUTO,), trials, BUDGET):
         if (asked.set, asked.trial) not in lines:
             yield asked
 
 
 def measure_unit(asked: Asked) -> list[Row]:
-    """One row: the answers at each rule's stop, and accuracy there, at `ENOUGH` and at the end."""
+    """One row: answers and accuracy at each rule's stop, at `ENOUGH_ANSWERS` and at the end."""
     trial, codes = asked.load()
     session = record(pwll_fit(trial.graph, int(codes.max()) + 1), codes, asked.queries)
     answers = [point.n_answers for point in session.history]
@@ -117,18 +117,20 @@ def measure_unit(asked: Asked) -> list[Row]:
             "set": asked.set,
             "trial": asked.trial,
             "answers": answers[-1],
-            "enough": accuracy[answers.index(ENOUGH)] if ENOUGH in answers else None,
+            "enough": accuracy[answers.index(ENOUGH_ANSWERS)]
+            if ENOUGH_ANSWERS in answers
+            else None,
             "end": accuracy[-1],
             "stops": {
-                name: {"answers": answers[place], "accuracy": accuracy[place]}
-                for name, place in stops.items()
+                name: {"answers": answers[position], "accuracy": accuracy[position]}
+                for name, position in stops.items()
             },
         }
     ]
 
 
 def gain(row: Row) -> float:
-    """Accuracy gained after `ENOUGH` answers; NaN in a session that is too short to tell."""
+    """Accuracy gained after `ENOUGH_ANSWERS` answers; NaN in a session that is too short."""
     return float("nan") if row["enough"] is None else float(row["end"] - row["enough"])
 
 
@@ -144,12 +146,12 @@ class StopSummary:
     Attributes
     ----------
     rule, sets, sessions : what is summarised
-    close : share of the sessions in which stopping cost at most `COST`
-    worst : largest cost
-    median : median of the answers at the stop
-    gain : median of the accuracy gained after `ENOUGH` answers
-    flat : number of sessions that gained less than `FLAT` after `ENOUGH` answers
-    flat_median : median of the answers at the stop in those; None if there are none
+    close : share of the sessions in which stopping lost at most `MAX_LOSS`
+    worst : largest loss
+    median : median number of answers at the stop
+    gain : median of the accuracy gained after `ENOUGH_ANSWERS` answers
+    flat : number of sessions that gained less than `FLAT_MAX_GAIN` after `ENOUGH_ANSWERS` answers
+    flat_median : median number of answers at the stop in those; None if there are none
     """
 
     rule: str
@@ -164,15 +166,15 @@ class StopSummary:
 
 
 def summarise(rule: str, sets: str, rows: Sequence[Row]) -> StopSummary:
-    """How a rule does in some sessions, of which there is at least one."""
+    """Results of a rule in some sessions, at least one."""
     costs = [lost(row, rule) for row in rows]
     answers = [row["stops"][rule]["answers"] for row in rows]
-    flat = [n for n, row in zip(answers, rows, strict=True) if gain(row) < FLAT]
+    flat = [n for n, row in zip(answers, rows, strict=True) if gain(row) < FLAT_MAX_GAIN]
     return StopSummary(
         rule,
         sets,
         len(rows),
-        float(np.mean([cost <= COST + 1e-9 for cost in costs])),
+        float(np.mean([cost <= MAX_LOSS + 1e-9 for cost in costs])),
         max(costs),
         float(np.median(answers)),
         float(np.median([gain(row) for row in rows])),
@@ -181,29 +183,30 @@ def summarise(rule: str, sets: str, rows: Sequence[Row]) -> StopSummary:
     )
 
 
-def verdicts(found: StopSummary) -> list[Verdict]:
-    """What our rule must keep over all sessions."""
+def verdicts(summary: StopSummary) -> list[Verdict]:
+    """The goals of our rule over all sessions."""
     goals = [
         Verdict(
-            f"stop at most {100 * COST:g} points below {BUDGET} answers in {CLOSE:.0%} of sessions",
-            f"{found.close:.0%} of {found.sessions}",
-            found.close >= CLOSE,
+            f"stop at most {100 * MAX_LOSS:g} points below {BUDGET} answers in "
+            f"{CLOSE_SHARE:.0%} of sessions",
+            f"{summary.close:.0%} of {summary.sessions}",
+            summary.close >= CLOSE_SHARE,
         )
     ]
-    if found.flat_median is not None:
+    if summary.flat_median is not None:
         goals.append(
             Verdict(
-                f"median stop before {BEFORE} where answers {ENOUGH} to {BUDGET} gain less than "
-                f"{100 * FLAT:g} point",
-                f"{found.flat_median:g} in {found.flat} of {found.sessions} sessions",
-                found.flat_median < BEFORE,
+                f"median stop before {FLAT_STOP_ANSWERS} where answers {ENOUGH_ANSWERS} to "
+                f"{BUDGET} gain less than {100 * FLAT_MAX_GAIN:g} point",
+                f"{summary.flat_median:g} in {summary.flat} of {summary.sessions} sessions",
+                summary.flat_median < FLAT_STOP_ANSWERS,
             )
         )
     return goals
 
 
 def tables(folder: Path, sets: Collection[str]) -> list[Table]:
-    """Every rule over all sessions and set by set, and the goals of ours."""
+    """Every rule over all sessions and set by set, and the goals of our rule."""
     lines = stopping_lines(folder)
     by_set = {
         name: [row for row in lines if row["set"] == name] for name in set_names() if name in sets
@@ -223,24 +226,24 @@ def tables(folder: Path, sets: Collection[str]) -> list[Table]:
                 f"{rule} (ours)" if rule == OURS else rule,
                 f"{total.close:.0%}",
                 "" if total.flat_median is None else f"{total.flat_median:g}",
-                *(f"{one.median:g} ({points(one.worst)})" for one in each),
+                *(f"{summary.median:g} ({points(summary.worst)})" for summary in each),
             )
         )
     gains = [points(summarise(OURS, name, rows).gain) for name, rows in by_set.items()]
-    cells.append((f"gain from {ENOUGH} to {BUDGET}", "", "", *gains))
-    ours = next(one for one in records if (one.rule, one.sets) == (OURS, "all"))
+    cells.append((f"gain from {ENOUGH_ANSWERS} to {BUDGET}", "", "", *gains))
+    ours = next(summary for summary in records if (summary.rule, summary.sets) == (OURS, "all"))
     return [
         Table(
             "stopping",
             "Where rules stop",
-            (f"within {100 * COST:g} points", "flat sessions stop at", *map(marked, by_set)),
+            (f"within {100 * MAX_LOSS:g} points", "flat sessions stop at", *map(marked, by_set)),
             tuple(cells),
             tuple(records),
-            f"Median answers at the stop and, in brackets, the largest loss against {BUDGET} "
-            f"answers in points; {BUDGET} means no stop. "
+            f"Median answers at the stop and, in brackets, the largest loss compared with "
+            f"{BUDGET} answers, in points; {BUDGET} means no stop. "
             f"{counts(map(len, by_set.values()), 'session')} of each set; {ours.flat} of all "
-            f"{ours.sessions} are flat: they gain less than {100 * FLAT:g} point after {ENOUGH} "
-            "answers.",
+            f"{ours.sessions} are flat: they gain less than {100 * FLAT_MAX_GAIN:g} point after "
+            f"{ENOUGH_ANSWERS} answers.",
         ),
         goal_table("Goals: stopping", verdicts(ours)),
     ]

@@ -1,4 +1,4 @@
-"""A table that says the same in a terminal, in JSON and in Markdown."""
+"""Tables for the terminal, JSON and Markdown."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -9,21 +9,22 @@ from poise.experiments.efficiency.sets import POOLS
 
 #: JSON key of the goals of all parts.
 GOALS = "goals"
+#: Sets whose figures were known before the rule was chosen.
 SEEN = {pool.name(g) for pool in POOLS.values() if pool.seen for g in pool.groupings}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells for people and records for programs.
+    """A table with cells for people and records for programs.
 
     Attributes
     ----------
-    key : under which JSON holds the records; tables with the same key share a list
-    title : what it shows
+    key : JSON key of the records; tables with the same key share a list
+    title : its title
     head : titles of the columns after the first
     rows : a title and a cell for each column
-    records : dataclasses or dictionaries behind the rows
-    note : what the reader must know to understand the cells
+    records : the dataclasses or dictionaries that the rows show
+    note : an explanation of the cells; may be empty
     """
 
     key: str
@@ -34,19 +35,21 @@ class Table:
     note: str = ""
 
 
-def goal_table(title: str, found: Sequence[Verdict]) -> Table:
-    """The goals, and what was measured."""
-    rows = tuple((one.goal, one.measured, "met" if one.met else "missed") for one in found)
-    return Table(GOALS, title, ("measured", ""), rows, tuple(found))
+def goal_table(title: str, verdicts: Sequence[Verdict]) -> Table:
+    """The goals, and the measured values."""
+    rows = tuple(
+        (verdict.goal, verdict.measured, "met" if verdict.met else "missed") for verdict in verdicts
+    )
+    return Table(GOALS, title, ("measured", ""), rows, tuple(verdicts))
 
 
 def as_json(tables: Sequence[Table]) -> dict[str, list[dict[str, Any]]]:
     """The records of tables by key."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    lists: dict[str, list[dict[str, Any]]] = {}
     for table in tables:
         records = [r if isinstance(r, dict) else asdict(r) for r in table.records]
-        found.setdefault(table.key, []).extend(records)
-    return found
+        lists.setdefault(table.key, []).extend(records)
+    return lists
 
 
 def as_markdown(table: Table) -> str:
@@ -72,8 +75,13 @@ def per_cent(share: float) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of shares in points, without a minus sign before zero."""
+    """A difference of shares in points; never "-0.0"."""
     return f"{round(100 * difference, 1) + 0.0:.1f}"
+
+
+def difference_text(difference: float, low: float, high: float) -> str:
+    """A difference of shares and its interval, in points."""
+    return f"{100 * difference:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
 
 
 def counts(numbers: Iterable[int], noun: str) -> str:

@@ -1,4 +1,4 @@
-"""A trial: a random part of a pool with a graph of its own, the same for every method."""
+"""Trials: a random part of a pool with its graph, the same for every method."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,9 +10,9 @@ from poise import Graph, knn_graph
 from poise.arrays import Ints
 from poise.experiments.efficiency.sets import POOLS, Pool
 
-#: Share of the pool in a trial, and points at most, so that slow rivals can run too.
+#: Share of the pool in a trial, and maximal number of points, so that slow rivals can run too.
 SHARE, POINTS = 0.8, 20_000
-#: Neighbours of each point, as in the app (docs/decisions/graph.md).
+#: Neighbours per point, as in the app (docs/decisions/graph.md).
 NEIGHBOURS = 10
 #: Numbers of labels at which accuracy is measured.
 BUDGETS = (5, 10, 15, 20, 30, 50, 75, 100)
@@ -24,8 +24,8 @@ class Trial:
 
     Attributes
     ----------
-    pool, number : what it is a part of, and which
-    graph : its graph, features included
+    pool, number : the pool, and the number of the trial
+    graph : its graph, with features
     classes : grouping -> (n,) class codes, from 0
     """
 
@@ -47,7 +47,7 @@ class Trial:
 
 @lru_cache(maxsize=1)
 def make_trial(name: str, number: int) -> Trial:
-    """Trial `number` of the pool called `name`; the last one is kept."""
+    """Trial `number` of the pool `name`; the most recent one stays in memory."""
     pool = POOLS[name]
     data = pool.load()
     rng = np.random.default_rng([number, 7])
@@ -58,12 +58,12 @@ def make_trial(name: str, number: int) -> Trial:
     for grouping in pool.groupings:
         groups = data.clusters[chosen] % grouping if grouping else data.classes[chosen]
         if pool.groupings[0] == 0 and not grouping and len(pool.groupings) > 1:
-            groups = data.clusters[chosen]  # a data set that is grouped by itself
+            groups = data.clusters[chosen]  # a data set whose own classes are groups
         classes[grouping] = np.unique(groups, return_inverse=True)[1].astype(np.int64)
     return Trial(pool, number, knn_graph(X, NEIGHBOURS, metric=pool.metric), classes)
 
 
 def area(accuracy: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Mean height of accuracy curves over `BUDGETS`, by the trapezium rule; (..., 8) -> (...)."""
+    """Mean height of accuracy curves over `BUDGETS` by the trapezoidal rule; (..., 8) -> (...)."""
     curves = np.asarray(accuracy, dtype=np.float64)
     return np.asarray(np.trapezoid(curves, BUDGETS, axis=-1) / (BUDGETS[-1] - BUDGETS[0]))

@@ -1,11 +1,11 @@
-"""The figures of the theory by name: what ``poise theory`` draws."""
+"""The figures of the theory by name, as ``poise theory`` draws them."""
 
 from collections.abc import Callable
 
 from poise.experiments.theory import bounds, certificate, one_dimension, plane
 from poise.experiments.theory.chapter import Chapter
 
-#: Name -> what makes that part of the page, in its order.
+#: Name -> function that makes this part of the page, in the order of the page.
 CHAPTERS: dict[str, Callable[[], Chapter]] = {
     "set-up": one_dimension.set_up,
     "solutions": one_dimension.solutions,

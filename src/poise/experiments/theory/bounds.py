@@ -1,4 +1,4 @@
-"""Bounds beside what they bound: in one dimension, and on balls in d dimensions."""
+"""Bounds and true values, in one dimension and on balls in d dimensions."""
 
 import math
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from poise.arrays import Floats
-from poise.experiments.plots import Axis, Series, Style
+from poise.experiments.drawing.plots import Axis, Series, Style
 from poise.experiments.theory.chapter import Chapter, chart, powers
 from poise.theory import (
     explore_labels,
@@ -36,10 +36,10 @@ def interval() -> Chapter:
 
     taus = np.logspace(-2, 2, 41)
     low = low_density(R_s, similar, DELTA)
-    given = ((R_s, similar), (R_o, opposite))
-    full = [symmetric_density(*given, t, DELTA, cells=800) for t in taus]
-    simple = [simplified(*given, t, DELTA, cells=100).holds for t in taus]
-    A_s, A_o = [one.smaller for one in full], [one.larger for one in full]
+    pieces = ((R_s, similar), (R_o, opposite))
+    full = [symmetric_density(*pieces, t, DELTA, cells=800) for t in taus]
+    simple = [simplified(*pieces, t, DELTA, cells=100).holds for t in taus]
+    A_s, A_o = [statement.smaller for statement in full], [statement.larger for statement in full]
     upper = [similar_upper_bound(low, t) for t in taus]
     lower = [opposite_lower_bound(R_o, opposite, t) for t in taus]
 
@@ -48,10 +48,10 @@ def interval() -> Chapter:
 
     x = np.log10(taus)
     return Chapter(
-        "A density that varies",
-        "Between points of one class A_s decays with √τ, and between points of different classes "
-        "A_o much less. The bounds are those of the corrected statement; where the lower one lies "
-        "above the upper one, exploration is proved.",
+        "A varying density",
+        "Between points of one class A_s decays with √τ; between points of different classes A_o "
+        "decays much less. The bounds are those of the corrected statement. Where the lower bound "
+        "is above the upper bound, exploration is proved.",
         [
             chart(
                 "bounds-interval",
@@ -71,19 +71,21 @@ def interval() -> Chapter:
             )
         ],
         {
-            "questions explore from": first([one.concluded for one in full]),
-            "proved by the corrected statement from": first([one.holds for one in full]),
+            "questions explore from": first([statement.concluded for statement in full]),
+            "proved by the corrected statement from": first(
+                [statement.holds for statement in full]
+            ),
             "proved by its simplified form from": first(simple),
         },
     )
 
 
 def cluster() -> Chapter:
-    """The bound on an unexplored cluster against the worst case on a ball, and the paper's."""
+    """The bounds on an unexplored cluster, corrected and the paper's, and the worst case."""
     s, R, alpha, delta, d = 1.0, 0.5, 2.0, 1.0, 2
-    given = partial(explore_new_cluster, delta=delta, s=s, R=R, alpha=alpha, d=d)
+    new_cluster = partial(explore_new_cluster, delta=delta, s=s, R=R, alpha=alpha, d=d)
     figures, numbers = [], {}
-    needed = given(tau=1.0).right
+    needed = new_cluster(tau=1.0).right
     roots = needed * np.linspace(1.0, 3.0, 25)
     truth, bound = [], []
     for root in roots:
@@ -92,7 +94,7 @@ def cluster() -> Chapter:
             d, s, np.ones_like, tau, gamma=lambda x: 1 + (R + s - x) ** -alpha, cells=1_500
         )
         truth.append(math.log10(np.interp(s / 2, x, u)))
-        bound.append(math.log10(given(tau=tau).bound))
+        bound.append(math.log10(new_cluster(tau=tau).bound))
     ratio = np.array(truth) / np.array(bound)
     figures.append(
         chart(
@@ -101,11 +103,11 @@ def cluster() -> Chapter:
                 Series("computed, labels all around", roots, truth, style=TRUTH),
                 Series("corrected bound", roots, bound, style=BOUND),
             ],
-            title="What reaches an unexplored cluster",
+            title="A in an unexplored cluster",
             x=Axis("√(τ/δ)", float(roots[0]), float(roots[-1])),
             y=powers("A in the cluster", math.floor(min(truth)), 0),
-            caption=f"d = {d}, s = {s:g}, R = {R:g}, α = {alpha:g}: values 1 all around a ball of "
-            "low density, and what is left in its inner half.",
+            caption=f"d = {d}, s = {s:g}, R = {R:g}, α = {alpha:g}: the value is 1 all "
+            "around a ball of low density; shown is A in its inner half.",
         )
     )
     numbers["exponent, true over bound"] = f"{ratio.min():.2f} to {ratio.max():.2f}"
@@ -127,7 +129,7 @@ def cluster() -> Chapter:
                 Series("corrected bound", roots, right, style=BOUND),
                 Series("the paper's bound", roots, wrong, style=WRONG),
             ],
-            title="A factor that was lost",
+            title="A missing factor",
             x=Axis("√(τ/δ)", 48, 144),
             y=powers("A in the inner half", -16, 0),
             caption="d = 1, s = 1, constant γ = 16, where the paper's condition holds: its bound "
@@ -139,18 +141,18 @@ def cluster() -> Chapter:
     )
     return Chapter(
         "An unexplored cluster",
-        "The first theorem: surrounded by low density, a cluster without a label has small A. The "
-        "paper's exponent has lost the weight γ; with it, the statement is true.",
+        "The first theorem: a cluster without a label that is surrounded by low density has small "
+        "A. The paper's exponent omits the weight γ; with it, the statement is true.",
         figures,
         numbers,
     )
 
 
 def labels() -> Chapter:
-    """The bound around labels against the worst case on a ball."""
+    """The bound around labels, and the worst case on a ball."""
     figures, numbers = [], {}
     series = []
-    for place, d in enumerate((1, 2, 3)):
+    for position, d in enumerate((1, 2, 3)):
         alphas = max(d - 2, 0) + np.linspace(0.1, 3.0, 30)
         truth = []
         for alpha in alphas:
@@ -161,16 +163,20 @@ def labels() -> Chapter:
             )
             truth.append(float(np.interp(r, x, u)))
         excess = alphas + 2 - d
-        series.append(Series(f"computed, d = {d}", excess, truth, style=Style(place, "", "circle")))
+        series.append(
+            Series(f"computed, d = {d}", excess, truth, style=Style(position, "", "circle"))
+        )
         floor = 1 - 2 ** (-excess / 2)
-        numbers[f"smallest surplus, d = {d}"] = f"{(np.array(truth) - floor).min():.3f}"
+        numbers[f"smallest distance above the bound, d = {d}"] = (
+            f"{(np.array(truth) - floor).min():.3f}"
+        )
     at = np.linspace(0.1, 4.0, 60)
     series.append(Series("bound", at, 1 - 2 ** (-at / 2), style=Style(7, "7 4", "square")))
     figures.append(
         chart(
             "bounds-labels",
             series,
-            title="What is left around a label",
+            title="A around a label",
             x=Axis("α + 2 − d", 0, 4),
             y=Axis("A at distance r", 0, 1),
             caption="A label of value 1, zero at distance 2r, constant density, the largest τ and "
@@ -179,8 +185,8 @@ def labels() -> Chapter:
     )
     return Chapter(
         "Around labels",
-        "The second theorem: near its labels a well-explored cluster has large A, so that a "
-        "question does not fall there.",
+        "The second theorem: near its labels a well-explored cluster has large A, so that no "
+        "question falls there.",
         figures,
         numbers,
     )

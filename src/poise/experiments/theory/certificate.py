@@ -7,7 +7,7 @@ import numpy as np
 from poise import Dataset, knn_graph, load_dataset
 from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.arrays import Floats
-from poise.experiments.plots import Axis, Series, Style, percent
+from poise.experiments.drawing.plots import Axis, Series, Style, percent
 from poise.experiments.theory.chapter import Chapter, chart, powers
 from poise.models.decay import decay_bound
 from poise.models.harmonic import Problem, solve_problems
@@ -15,19 +15,19 @@ from poise.models.labels import Labels
 
 #: Values of tau at which the decay bound is compared with the norms.
 COMPARED = (1e-3, 1e-1)
-#: Near a label is nearer than so many neighbours of a typical point.
+#: A point is near a label if it is closer than this neighbour of a typical point.
 NEIGHBOURS = 10
 GROUPS = 24
 
 
 @dataclass(frozen=True, eq=False)
 class Tightness:
-    """The bound beside the norms, for one graph and one label in each of half its clusters.
+    """The bound and the norms, for one graph with a label in every second cluster.
 
     Attributes
     ----------
-    name : of the data set
-    certificate : over the values of tau
+    name : name of the data set
+    certificate : certificate over the values of tau
     norms, bounds : tau -> (n,) of the unlabelled nodes
     """
 
@@ -37,7 +37,7 @@ class Tightness:
     bounds: dict[float, Floats]
 
     def exponent(self, tau: float) -> float:
-        """Median share of the true decay, in logarithms, that the bound foresees."""
+        """Median share of the true decay, in logarithms, that the bound predicts."""
         true = -np.log(np.maximum(self.norms[tau], 1e-300))
         seen = -np.log(np.maximum(self.bounds[tau], 1e-300))
         return float(np.median(seen[true > 0] / true[true > 0]))
@@ -49,8 +49,8 @@ def tightness(data: Dataset, k: int, *, seed: int = 0) -> Tightness:
     rng = np.random.default_rng(seed)
     explored = np.unique(data.clusters)[::2]
     nodes = [int(rng.choice(np.flatnonzero(data.clusters == c))) for c in explored]
-    given = {node: int(data.classes[node]) for node in nodes}
-    labels = Labels.of(given, graph.n_nodes)
+    answers = {node: int(data.classes[node]) for node in nodes}
+    labels = Labels.of(answers, graph.n_nodes)
     certificate = exploration_certificate(
         graph, labels, radius=_typical_radius(data.X, rng), groups=data.clusters
     )
@@ -65,33 +65,33 @@ def tightness(data: Dataset, k: int, *, seed: int = 0) -> Tightness:
 
 
 def _typical_radius(X: Floats, rng: np.random.Generator) -> float:
-    """Median distance to the `NEIGHBOURS`-th neighbour, of some points."""
+    """Median distance to the `NEIGHBOURS`-th neighbour, on a sample of points."""
     some = X[rng.choice(len(X), min(200, len(X)), replace=False)]
     squares = [np.partition(((X - x) ** 2).sum(axis=1), NEIGHBOURS)[NEIGHBOURS] for x in some]
     return float(np.sqrt(np.median(squares)))
 
 
 def certificate() -> Chapter:
-    """On the blobs: every node's norm and its bound, and which values of tau explore."""
-    found = tightness(load_dataset("blobs"), 100)
+    """On the blobs: every node's norm and bound, and the values of tau that explore."""
+    tight = tightness(load_dataset("blobs"), 100)
     tau = COMPARED[0]
-    order = np.argsort(found.norms[tau])
+    order = np.argsort(tight.norms[tau])
     parts = np.array_split(order, GROUPS)
     share = (np.arange(GROUPS) + 0.5) / GROUPS
-    norms = np.array([np.median(_logs(found.norms[tau][part])) for part in parts])
+    norms = np.array([np.median(_logs(tight.norms[tau][part])) for part in parts])
     low, middle, high = np.array(
-        [np.quantile(_logs(found.bounds[tau][part]), [0.05, 0.5, 0.95]) for part in parts]
+        [np.quantile(_logs(tight.bounds[tau][part]), [0.05, 0.5, 0.95]) for part in parts]
     ).T
     lowest = int(np.floor(min(norms.min(), -1)))
-    one = found.certificate
-    x = np.log10(one.taus)
-    worst, bound = one.unexplored.max(axis=1), one.bound.max(axis=1)
+    certified = tight.certificate
+    x = np.log10(certified.taus)
+    worst, bound = certified.unexplored.max(axis=1), certified.bound.max(axis=1)
     bottom = int(np.floor(max(_logs(worst).min(), -16)))
     return Chapter(
         "A certificate for a graph",
         "Blobs, one label in every second cluster. The decay bound holds for every node and needs "
-        "no solve; the certificate says for which τ every cluster without a label comes before "
-        "any point near one.",
+        "no solve. The certificate says for which τ every cluster without a label is asked before "
+        "any point near a label.",
         [
             chart(
                 "decay-bound",
@@ -104,41 +104,40 @@ def certificate() -> Chapter:
                 title=f"Norms and their bound, τ = {tau:g}",
                 x=Axis("share of the nodes", 0, 1, percent),
                 y=powers("norm of the scores", lowest, 0),
-                caption="Nodes in the order of their norms; the band holds nine tenths of the "
-                "bounds.",
+                caption="Nodes in the order of their norms. The band contains 90% of the bounds.",
             ),
             chart(
                 "certificate",
                 [
-                    Series("smallest near a label", x, _logs(one.near), marked=x),
+                    Series("smallest near a label", x, _logs(certified.near), marked=x),
                     Series("unexplored, the cluster asked last", x, _logs(worst), marked=x),
                     Series("its decay bound", x, _logs(bound), marked=x),
                 ],
                 title="What is asked first, over τ",
                 x=powers("τ", -6, 0),
                 y=powers("norm of the scores", bottom, 0),
-                caption="Where the line of the unexplored clusters lies below that of the labels' "
-                "neighbourhoods, exploration comes first: computed, with a certified error. Where "
-                "the bound does too, it was foreseen.",
+                caption="Where the line of the unexplored clusters is below that of the labels' "
+                "neighbourhoods, exploration comes first; this is computed, with a certified "
+                "error. Where the bound is below that line too, it was predicted.",
             ),
         ],
-        facts(found),
+        facts(tight),
     )
 
 
-def facts(found: Tightness) -> dict[str, str]:
-    """How tight both are, in words."""
-    one = found.certificate
-    said = {
-        "explores first": _listed(one.taus[one.explores]),
-        "foreseen by the bound": _listed(one.taus[one.foreseen]),
-        "largest certified error of a norm": f"{one.error.max():.1e}",
+def facts(tight: Tightness) -> dict[str, str]:
+    """The tightness of both, in words."""
+    certified = tight.certificate
+    facts_of = {
+        "explores first": _listed(certified.taus[certified.explores]),
+        "predicted by the bound": _listed(certified.taus[certified.foreseen]),
+        "largest certified error of a norm": f"{certified.error.max():.1e}",
     }
     for tau in COMPARED:
-        said[f"share of the true decay that the bound foresees, τ = {tau:g}"] = (
-            f"{100 * found.exponent(tau):.0f}% in the median"
+        facts_of[f"share of the true decay that the bound predicts, τ = {tau:g}"] = (
+            f"{100 * tight.exponent(tau):.0f}% in the median"
         )
-    return said
+    return facts_of
 
 
 def _listed(taus: Floats) -> str:

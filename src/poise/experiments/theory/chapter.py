@@ -1,26 +1,26 @@
-"""A part of the theory's page: words, figures and the numbers behind them."""
+"""A part of the theory's page: text, figures and numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from poise.experiments.figure_files import Figure, chart_file
-from poise.experiments.plots import Axis, Series, Style, legend, line_chart, style_at
+from poise.experiments.drawing.figure_files import Figure, chart_file
+from poise.experiments.drawing.plots import Axis, Series, Style, legend, line_chart, style_at
 
-#: The grey of a density in the background.
+#: Style of a density in the background: grey.
 GROUND = Style(7, "", "circle")
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """What ``poise theory`` shows under one name.
+    """A part of the page of ``poise theory``.
 
     Attributes
     ----------
-    heading : of the part
-    words : what is to be seen
-    figures : each a file of its own too
-    numbers : name -> value, written out
+    heading : heading of the part
+    words : what the figures show
+    figures : its figures, which are separate files too
+    numbers : name -> value as text
     """
 
     heading: str
@@ -40,12 +40,12 @@ def chart(
     shown: Sequence[str] | None = None,
     notes: Sequence[tuple[float, float, str]] = (),
 ) -> Figure:
-    """A chart with its key; `shown` are the names that the key lists, all by default."""
-    styled = [one.style or style_at(place) for place, one in enumerate(series)]
+    """A chart with its key; `shown` are the names in the key, all by default."""
+    styled = [line.style or style_at(position) for position, line in enumerate(series)]
     keys = {
-        one.name: style
-        for one, style in zip(series, styled, strict=True)
-        if shown is None or one.name in shown
+        line.name: style
+        for line, style in zip(series, styled, strict=True)
+        if shown is None or line.name in shown
     }
     drawn = line_chart(series, title=title, description=caption, x=x, y=y, notes=notes)
     html = (

@@ -1,4 +1,4 @@
-"""The paper's pictures of one dimension, the phases of tau and beta, the order of the scheme."""
+"""Figures in one dimension: the paper's, the phases of tau and beta, the order of the scheme."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from poise.arrays import Floats
-from poise.experiments.plots import Axis, Series, Style
+from poise.experiments.drawing.plots import Axis, Series, Style
 from poise.experiments.theory.chapter import GROUND, Chapter, chart, point, powers
 from poise.theory import (
     Interval,
@@ -18,7 +18,7 @@ from poise.theory import (
     solve_line,
 )
 
-#: Places and classes of the labels in the set-up.
+#: Positions and classes of the labels in the set-up.
 POINTS, LABELS = (0.0, 4.0, 5.2, 9.0), (0, 0, 1, 1)
 TAUS = (0.02, 2.0)
 CELLS = 400
@@ -33,7 +33,7 @@ def hills(x: Floats) -> Floats:
 
 
 def set_up() -> Chapter:
-    """Four labels on a line; what is asked with a small tau, and with a larger one."""
+    """Four labels on a line; the question with a small tau, and with a larger one."""
     x = np.linspace(POINTS[0], POINTS[-1], 400)
     rho = hills(x) / hills(x).max()
     series = [Series("density", x, rho, np.zeros_like(rho), rho, style=GROUND)]
@@ -43,15 +43,15 @@ def set_up() -> Chapter:
         at = np.concatenate([piece.x[::4] for piece in pieces])
         A = np.concatenate([piece.acquisition[::4] for piece in pieces])
         style = Style(2 + row, ("7 4", "")[row], "diamond")
-        lowest = min((piece.minimum for piece in pieces), key=lambda found: found[1])
+        lowest = min((piece.minimum for piece in pieces), key=lambda minimum: minimum[1])
         series += [Series(f"A, τ = {tau:g}", at, A, style=style)]
         series += [point("asked next", *lowest, style)]
         between = "one class" if not POINTS[1] < lowest[0] < POINTS[2] else "different classes"
         numbers[f"asked with τ = {tau:g}"] = (
             f"x = {lowest[0]:.2f}, between points of {between}, where A = {lowest[1]:.3f}"
         )
-    for place, label in zip(POINTS, LABELS, strict=True):
-        series.append(point(("class ×", "class ●")[label], place, 1.0, (CROSS, DOT)[label]))
+    for position, label in zip(POINTS, LABELS, strict=True):
+        series.append(point(("class ×", "class ●")[label], position, 1.0, (CROSS, DOT)[label]))
     notes = []
     for name, left, right in (("R_s", *POINTS[:2]), ("R_o", *POINTS[1:3])):
         ends = [left + 0.06, right - 0.06]
@@ -59,9 +59,9 @@ def set_up() -> Chapter:
         notes.append(((left + right) / 2, 1.11, name))
     return Chapter(
         "Four labels on a line",
-        "Exploration is a question in the long intervals between points of one class, exploitation "
-        "one in the short interval between points of different classes. A small τ asks in the "
-        "short one, a larger τ in a long one.",
+        "A question explores in the long intervals between points of one class, and exploits in "
+        "the short interval between points of different classes. A small τ asks in the short "
+        "interval, a larger τ in a long one.",
         [
             chart(
                 "set-up",
@@ -70,8 +70,8 @@ def set_up() -> Chapter:
                 x=Axis("x", POINTS[0], POINTS[-1]),
                 y=Axis("A, and the density over its maximum", 0, 1.2),
                 caption="The dotted lines mark R_s, the length of an interval between points of "
-                "one class, and R_o, that of the one between points of different classes. Diamonds "
-                "are the smallest values: what is asked next.",
+                "one class, and R_o, that of the interval between points of different classes. "
+                "Diamonds mark the smallest values, which are asked next.",
                 shown=["density", *(f"A, τ = {tau:g}" for tau in TAUS), "class ×", "class ●"],
                 notes=notes,
             )
@@ -81,7 +81,7 @@ def set_up() -> Chapter:
 
 
 def solutions() -> Chapter:
-    """Both classes' solutions between opposite and between like labels."""
+    """Both classes' solutions between opposite and between equal labels."""
     tau = 2.0
     figures, numbers = [], {}
     for name, labels, title, length, depth in (
@@ -92,15 +92,15 @@ def solutions() -> Chapter:
         def valley(x: Floats, length: float = length, depth: float = depth) -> Floats:
             return np.asarray(0.95 - depth * np.sin(np.pi * x / length) ** 2)
 
-        found = solve_interval(length, valley, tau, labels, cells=CELLS)
-        lowest = found.minimum
-        rho = valley(found.x)
+        interval = solve_interval(length, valley, tau, labels, cells=CELLS)
+        lowest = interval.minimum
+        rho = valley(interval.x)
         letter = "u" if labels == (0, 1) else "v"
         series = [
-            Series("density", found.x, rho, np.zeros_like(rho), rho, style=GROUND),
-            Series(f"{letter}₀", found.x, found.u[0], style=Style(0, "", "circle")),
-            Series(f"{letter}₁", found.x, found.u[1], style=Style(2, "7 4", "square")),
-            Series("A", found.x, found.acquisition, style=Style(1, "2 3", "diamond")),
+            Series("density", interval.x, rho, np.zeros_like(rho), rho, style=GROUND),
+            Series(f"{letter}₀", interval.x, interval.u[0], style=Style(0, "", "circle")),
+            Series(f"{letter}₁", interval.x, interval.u[1], style=Style(2, "7 4", "square")),
+            Series("A", interval.x, interval.acquisition, style=Style(1, "2 3", "diamond")),
             point("smallest A", *lowest, Style(7, "", "circle")),
         ]
         figures.append(
@@ -118,16 +118,16 @@ def solutions() -> Chapter:
         numbers[title.lower()] = f"min A = {lowest[1]:.4f}"
     return Chapter(
         "Solutions on an interval",
-        "Between points of different classes one solution falls where the other rises, whatever τ "
-        "is; between points of one class there is a valley only if τ > 0, and the deeper, the "
-        "longer the interval and the lower the density.",
+        "Between points of different classes one solution falls where the other rises, for every "
+        "τ. Between points of one class there is a valley only if τ > 0; it is deeper if the "
+        "interval is longer or the density lower.",
         figures,
         numbers,
     )
 
 
 def phase() -> Chapter:
-    """Where the question falls, for every tau and beta: computed, and by the propositions."""
+    """Where the question falls for every tau and beta, computed and by the propositions."""
     length = rho = 1.0
     taus = np.logspace(-1, 3, 321)
     computed = np.array([_boundary(length, rho, float(tau)) for tau in taus])
@@ -156,9 +156,9 @@ def phase() -> Chapter:
     return Chapter(
         "When a question explores",
         "For a constant density, lengths R_s = 1 and R_o = βR_s. Below the solid line a question "
-        "falls between points of one class: it explores. The line is found with the numerical "
-        "solver, the dashed one by the proposition's root t*; left of the dotted line, τ = "
-        "2ρ/R_s², it never explores.",
+        "falls between points of one class: it explores. The solid line comes from the numerical "
+        "solver, the dashed line from the proposition's root t*. Left of the dotted line, τ = "
+        "2ρ/R_s², a question never explores.",
         [
             chart(
                 "phase",
@@ -166,12 +166,12 @@ def phase() -> Chapter:
                 title="Exploration and exploitation over τ and β",
                 x=powers("τ R_s² / ρ", -1, 3),
                 y=Axis("β = R_o / R_s", 0, 1),
-                caption="The proposition ends at β = 1/√2, because its proof does. Beyond, the "
-                "computed line goes on.",
+                caption="The proposition and its proof end at β = 1/√2. The computed line "
+                "continues.",
             )
         ],
         {
-            "largest distance of the two lines in β": f"{apart:.1e}",
+            "largest difference of the two lines in β": f"{apart:.1e}",
             "smallest τ that explores at all (β = 0)": f"{10**right:.4f} = 4 arcosh(√2)²",
             "exploration requirement at τ = 20, β = 0.5": (
                 f"{example.left:.3f} > {example.right:.3f}, slack {example.slack:.3f}"
@@ -203,7 +203,7 @@ def _boundary(length: float, rho: float, tau: float) -> float:
 
 
 def convergence() -> Chapter:
-    """Errors of the finite volumes as cells get smaller."""
+    """Errors of the finite volumes as the cells get smaller."""
     sizes = np.array([25, 50, 100, 200, 400, 800, 1600])
     length, tau = 2.0, 6.0
 
@@ -213,8 +213,8 @@ def convergence() -> Chapter:
     exact = solve_interval(length, skewed, tau, cells=64 * int(sizes[-1]))
     varying, constant = [], []
     for cells in sizes:
-        found = solve_interval(length, skewed, tau, cells=int(cells))
-        varying.append(_apart(found, exact))
+        solution = solve_interval(length, skewed, tau, cells=int(cells))
+        varying.append(_apart(solution, exact))
         flat = solve_interval(length, np.ones_like, tau, cells=int(cells))
         closed = constant_density(length, 1.0, tau, cells=int(cells))
         constant.append(float(np.abs(flat.u - closed.u).max()))
@@ -222,9 +222,9 @@ def convergence() -> Chapter:
     floor = np.maximum(constant, 1e-16)
     x = np.log10(sizes)
     return Chapter(
-        "How exact the scheme is",
-        "Finite volumes whose reaction term is fitted to the constant density: for that they are "
-        "exact at the nodes, for others of second order.",
+        "Accuracy of the scheme",
+        "Finite volumes whose reaction term is fitted to the constant density. They are exact at "
+        "the nodes for a constant density, and of second order for other densities.",
         [
             chart(
                 "convergence",
@@ -235,7 +235,7 @@ def convergence() -> Chapter:
                 title="Largest error at the nodes",
                 x=powers("cells", 1, 4),
                 y=powers("error", -16, 0),
-                caption=f"Against 64 times as many cells, and against the closed form. The slope "
+                caption="Compared with 64 times as many cells, and with the closed form. The slope "
                 f"is {slope:.2f}.",
             )
         ],
@@ -246,6 +246,6 @@ def convergence() -> Chapter:
     )
 
 
-def _apart(found: Interval, exact: Interval) -> float:
-    step = (len(exact.x) - 1) // (len(found.x) - 1)
-    return float(np.abs(found.u - exact.u[:, ::step]).max())
+def _apart(solution: Interval, exact: Interval) -> float:
+    step = (len(exact.x) - 1) // (len(solution.x) - 1)
+    return float(np.abs(solution.u - exact.u[:, ::step]).max())

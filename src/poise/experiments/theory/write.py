@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from poise.experiments.page import facts, page
+from poise.experiments.drawing.page import facts, page
 from poise.experiments.theory import CHAPTERS
 from poise.experiments.theory.chapter import Chapter
 from poise.files import write_together
@@ -17,36 +17,41 @@ def write_theory(
     folder: Path,
     progress: Progress = no_progress,
 ) -> dict[str, Chapter]:
-    """Make the named parts, all without names; write ``index.html`` and the figures as SVG."""
+    """Make the named parts, or all; write ``index.html`` and the figures as SVG."""
     for name in names:
         known_name("figure", name, CHAPTERS)
     wanted = [name for name in CHAPTERS if not names or name in names]
-    made = {}
+    chapters = {}
     for done, name in enumerate(wanted):
         progress(done, len(wanted))
-        made[name] = CHAPTERS[name]()
-    files = {f"{figure.name}.svg": figure.svg for one in made.values() for figure in one.figures}
+        chapters[name] = CHAPTERS[name]()
+    files = {
+        f"{figure.name}.svg": figure.svg
+        for chapter in chapters.values()
+        for figure in chapter.figures
+    }
     files["index.html"] = page(
         "The theory, computed",
         "<main>",
         '<header><p class="eyebrow">poise theory</p><h1>The theory, computed</h1>'
-        "<p>The continuum equations behind minimum-norm sampling, solved; the paper's statements "
-        "beside what they bound.</p></header>",
-        *(_section(name, one) for name, one in made.items()),
+        "<p>The continuum equations behind minimum-norm sampling are solved numerically, and the "
+        "paper's statements are compared with the true values.</p></header>",
+        *(_section(name, chapter) for name, chapter in chapters.items()),
         "</main>",
-        "<footer>This page is one file: it loads nothing. Proofs, corrections and counter-examples "
+        "<footer>This page is one file and loads nothing. Proofs, corrections and counter-examples "
         "are in the documentation, page Theory.</footer>",
         sheets=("report.css", "theory.css"),
     )
     write_together(folder, files)
-    return made
+    return chapters
 
 
-def _section(name: str, one: Chapter) -> str:
-    figures = "".join(figure.html for figure in one.figures)
-    columns = "columns two" if len(one.figures) > 1 else "columns"
+def _section(name: str, chapter: Chapter) -> str:
+    figures = "".join(figure.html for figure in chapter.figures)
+    columns = "columns two" if len(chapter.figures) > 1 else "columns"
     return (
-        f'<section id="{escape(name)}"><h2>{escape(one.heading)}</h2><p>{escape(one.words)}</p>'
-        f'<div class="card"><div class="{columns}">{figures}</div>{facts(one.numbers)}</div>'
+        f'<section id="{escape(name)}"><h2>{escape(chapter.heading)}</h2>'
+        f"<p>{escape(chapter.words)}</p>"
+        f'<div class="card"><div class="{columns}">{figures}</div>{facts(chapter.numbers)}</div>'
         "</section>"
     )

@@ -1,11 +1,10 @@
-"""A process of its own that does one step at a time and says what it took."""
+"""A child process that does one step at a time and reports its figures."""
 
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self
 
 from poise.errors import PoiseError
@@ -15,9 +14,9 @@ Figures = dict[str, Any]
 
 
 class Child:
-    """``python -m MODULE ARGUMENTS``, which answers each step, a line, with a line of JSON.
+    """``python -m MODULE ARGUMENTS``: reads a step per line and answers with a line of JSON.
 
-    It begins with the first step.
+    It starts with the first step.
     """
 
     def __init__(self, module: str, *arguments: str) -> None:
@@ -44,22 +43,17 @@ class Child:
             code = self._process.wait()
             raise PoiseError(
                 f"the process for {self.module.rsplit('.', 1)[-1]} ended at the step {step!r} "
-                f"(code {code}{', killed: is memory short?' if code == -9 else ''})"
+                f"(code {code}{', killed, perhaps for lack of memory' if code == -9 else ''})"
             )
-        found: Figures = json.loads(line)
-        if "error" in found:
-            raise PoiseError(f"{step}: {found['error']}")
-        return found
+        figures: Figures = json.loads(line)
+        if "error" in figures:
+            raise PoiseError(f"{step}: {figures['error']}")
+        return figures
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._process is None:
             return
         for stream in (self._process.stdin, self._process.stdout):
@@ -72,13 +66,13 @@ class Child:
 
 
 def answer_steps(do: Callable[[str], Figures]) -> None:
-    """In the child: do the steps that come as lines of stdin until there are no more."""
+    """In the child: do the steps that arrive as lines on stdin until there are no more."""
     answers = sys.stdout
-    sys.stdout = sys.stderr  # what libraries print is no answer
+    sys.stdout = sys.stderr  # keeps output of libraries out of the answers
     for line in sys.stdin:
         try:
-            found = do(line.strip())
+            figures = do(line.strip())
         except Exception as error:
-            found = {"error": f"{type(error).__name__}: {error}"}
-        answers.write(json.dumps(found) + "\n")
+            figures = {"error": f"{type(error).__name__}: {error}"}
+        answers.write(json.dumps(figures) + "\n")
         answers.flush()

@@ -1,4 +1,4 @@
-"""Points with cluster structure, any number of them, written in blocks."""
+"""Clustered points in any number, written in blocks."""
 
 from pathlib import Path
 
@@ -8,16 +8,16 @@ import numpy.typing as npt
 DIMENSIONS, INTRINSIC = 64, 8
 CLASSES, CLUSTERS_PER_CLASS = 10, 3
 BLOCK = 2**16
-#: Spread of the centres and of the noise in all dimensions; a cluster's own spread is 1.
+#: Spread of the centres, and of the noise in all dimensions; the spread of a cluster is 1.
 APART, NOISE = 1.8, 0.05
 
 
 def clustered_points(folder: Path, n: int, seed: int = 0) -> tuple[Path, Path]:
     """Files with n points (float32, 64 dimensions) and their classes (int64, 10 of them).
 
-    Three Gaussian clusters per class lie in 8 dimensions, bent into 64, with noise in all of them;
-    they touch, so that ten neighbours of each point make one connected graph. A file with more
-    points begins with the same ones. Files that are there already are kept.
+    Three Gaussian clusters per class lie in 8 dimensions, bent into 64, with noise in all 64. They
+    touch, so that ten neighbours per point give a connected graph. A file with more points begins
+    with the same points. Existing files are kept.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def clustered_points(folder: Path, n: int, seed: int = 0) -> tuple[Path, Path]:
 
 
 def _block(number: int, seed: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-    """One block of points and their classes, a function of its number and the seed."""
+    """One block of points and their classes, which depend on its number and the seed."""
     shape = np.random.default_rng([seed, 0])
     clusters = CLASSES * CLUSTERS_PER_CLASS
     centres = shape.normal(scale=APART, size=(clusters, INTRINSIC)).astype(np.float32)
@@ -51,7 +51,7 @@ def _block(number: int, seed: int) -> tuple[npt.NDArray[np.float32], npt.NDArray
     bent = (shape.normal(size=(INTRINSIC, DIMENSIONS)) / INTRINSIC).astype(np.float32)
     rng = np.random.default_rng([seed, 1, number])
     cluster = rng.integers(clusters, size=BLOCK)
-    place = centres[cluster] + rng.standard_normal((BLOCK, INTRINSIC), dtype=np.float32)
-    rows = place @ straight + 0.3 * np.sin(place @ bent)
+    position = centres[cluster] + rng.standard_normal((BLOCK, INTRINSIC), dtype=np.float32)
+    rows = position @ straight + 0.3 * np.sin(position @ bent)
     rows += NOISE * rng.standard_normal(rows.shape, dtype=np.float32)
     return rows.astype(np.float32, copy=False), cluster % CLASSES

@@ -1,13 +1,13 @@
-"""How long a size will take and what memory it needs, roughly, before anything is begun."""
+"""A rough estimate of the time and memory that a size needs, before the work starts."""
 
 from poise.graph.cost import Cost, knn_cost
 from poise.graph.search import choose_backend
 
-#: Seconds a point, measured at 100,000: of a question, of one of graphlearning, of its search.
+#: Seconds per point, measured at 100,000: of a question, of one of graphlearning, of its search.
 QUESTION, THEIR_QUESTION, THEIR_SEARCH = 3e-6, 1.2e-5, 9e-5
-#: Powers of n by which these grow beyond.
+#: Powers of n with which they grow above that.
 GROWTH, THEIR_GROWTH = 1.2, 1.2
-#: Bytes of each neighbour of a point: in the learner, in graphlearning.
+#: Bytes per neighbour of a point: in the learner, in graphlearning.
 LEARNER, THEIRS = 300, 400
 
 

@@ -1,4 +1,4 @@
-"""The process that measures poise: search and graph, set-up, questions."""
+"""The process that measures poise: neighbour search and graph, set-up, questions."""
 
 import sys
 import time
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poise.active.learner import Learner
+from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.scale.child import Figures, answer_steps
 from poise.graph import Graph, knn_graph
@@ -17,7 +18,7 @@ from poise.models.components import laplacian
 
 
 class Ours:
-    """One data set: points that stay in their file, their graph, and a learner per acquisition."""
+    """One data set: points mapped from their file, their graph, and a learner per acquisition."""
 
     def __init__(self, points: Path, classes: Path, graph: Path, k: int) -> None:
         self.X, self.y = np.load(points, mmap_mode="r"), np.load(classes)
@@ -30,12 +31,12 @@ class Ours:
         """Do a step: the name of a method, then its arguments."""
         name, *arguments = step.split()
         reset_peak()
-        found: Figures = getattr(self, name)(*arguments)
+        figures: Figures = getattr(self, name)(*arguments)
         self._peak = max(self._peak, megabytes("VmHWM"))
-        return found | {"peak": megabytes("VmHWM"), "whole_peak": self._peak}
+        return figures | {"peak": megabytes("VmHWM"), "whole_peak": self._peak}
 
     def search(self) -> Figures:
-        """Lists of neighbours and the graph made of them; kept in a file."""
+        """Search for neighbours and build the graph, which is kept in a file."""
         moments, busy = [time.perf_counter()], [time.process_time()]
         searched = [0.0]
 
@@ -52,7 +53,7 @@ class Ours:
             self.path,
             graph.fingerprint,
             graph.weights,
-            None,  # the points have a file of their own
+            None,  # the points have their own file
             lists,
             graph.construction,
             graph.spacing,
@@ -66,7 +67,7 @@ class Ours:
         }
 
     def load(self) -> Figures:
-        """The graph that an earlier run kept."""
+        """Load the graph of an earlier run."""
         began = time.perf_counter()
         self.graph = Graph.load(self.path, features=self.X)
         return {"load": time.perf_counter() - began} | self._size()
@@ -84,8 +85,8 @@ class Ours:
         return self.graph
 
     def set_up(self) -> Figures:
-        """What is laid out for the solver once per graph."""
-        warm_up()  # compiling belongs to the installation
+        """Prepare the solver, once per graph."""
+        warm_up()  # compilation belongs to the installation
         _ = self._graph.degrees, self._graph.components
         began = time.perf_counter()
         is_stiff(laplacian(self._graph))  # found once per graph, by trying
@@ -94,24 +95,23 @@ class Ours:
     def question(self, acquisition: str) -> Figures:
         """One question: choose, answer, predict in the model that chooses."""
         if acquisition not in self.learners:
-            classes = np.unique(self.y)
-            rng = np.random.default_rng(0)
-            first = {int(rng.choice(np.flatnonzero(self.y == c))): int(c) for c in classes}
+            first = one_per_class(self.y, np.random.default_rng(0))
+            labels = {int(node): int(self.y[node]) for node in first}
             self.learners[acquisition] = Learner(
-                self._graph, first, acquisition=acquisition, predict_tau=None
+                self._graph, labels, acquisition=acquisition, predict_tau=None
             )
         learner = self.learners[acquisition]
         moments = [time.perf_counter()]
         node = int(learner.ask()[0])
         moments.append(time.perf_counter())
         learner.tell(node, int(self.y[node]))
-        found = learner.predictions
+        predictions = learner.predictions
         moments.append(time.perf_counter())
         return {
             "node": node,
             "seconds": moments[-1] - moments[0],
             "ask": moments[1] - moments[0],
-            "right": float(np.mean(found == self.y)),
+            "right": float(np.mean(predictions == self.y)),
         }
 
 

@@ -1,4 +1,4 @@
-"""One size after the other, what is finished kept; questions of both sides alternate."""
+"""Measures one size after the other and keeps finished ones; questions to both sides alternate."""
 
 import json
 import time
@@ -31,8 +31,10 @@ QUICK_SIZES = (10_000, 100_000)
 REAL = {"mnist": "mnist_vae", "emnist-bymerge": "emnist_bymerge_test_vae"}
 REAL_SHAPES = {"mnist": (70_000, 20), "emnist-bymerge": (116_323, 20)}
 ACQUISITIONS = ("norm", "auto")
-#: Questions after the first; fewer where they take longer than so many seconds in all.
-QUESTIONS, FEWEST, SECONDS = 10, 3, 240.0
+#: Questions after the first.
+QUESTIONS = 10
+#: After this time no more questions are asked, once there are at least `MIN_QUESTIONS`.
+QUESTIONS_MAX_SECONDS, MIN_QUESTIONS = 240.0, 3
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ class Plan:
     ----------
     folder : for the records
     cache : for points and graphs
-    names : sizes in words of digits, or names out of `REAL`
-    questions : after the first; with 0 none is asked, and neighbours are searched for alone
-    peer : whether graphlearning is measured beside poise
-    again : whether to build graphs that are there already
+    names : sizes written in digits, or names in `REAL`
+    questions : number after the first; with 0, only the neighbour search is measured
+    peer : whether graphlearning is measured as well
+    again : whether to measure again what is on record
     """
 
     folder: Path
@@ -59,7 +61,7 @@ class Plan:
 
 
 def estimates(plan: Plan) -> Iterator[str]:
-    """A line about each size that is not on record: what it takes, roughly."""
+    """A line with the rough estimate of each size that is not on record."""
     for name in plan.names:
         if _on_record(plan, name) is None:
             yield f"{name}: {_estimate(plan, name)}"
@@ -79,35 +81,35 @@ def _estimate(plan: Plan, name: str, *, peer: bool = True) -> Cost:
 
 
 def _on_record(plan: Plan, name: str) -> Figures | None:
-    found = None if plan.again else read_record(plan.folder / f"{name}.json")
-    return found if found is not None and found.get("asked") == _asked(plan) else None
+    record = None if plan.again else read_record(plan.folder / f"{name}.json")
+    return record if record is not None and record.get("asked") == _asked(plan) else None
 
 
 def run(plan: Plan, begin: Begin) -> Iterator[Figures]:
-    """The record of each size; one that is on record already is not measured again."""
+    """The record of each size; sizes on record are not measured again."""
     plan.folder.mkdir(parents=True, exist_ok=True)
     for name in plan.names:
         path = plan.folder / f"{name}.json"
-        found = _on_record(plan, name)
-        if found is None:
+        record = _on_record(plan, name)
+        if record is None:
             needed = _estimate(plan, name, peer=False).memory
-            check_room(needed, f"the size {name}", "leave it out with --sizes, or free some")
-            found = measure(plan, name, begin)
-            write_bytes(path, json.dumps(found, indent=1).encode())
-        yield found
+            check_room(needed, f"the size {name}", "leave it out with --sizes, or free some memory")
+            record = measure(plan, name, begin)
+            write_bytes(path, json.dumps(record, indent=1).encode())
+        yield record
 
 
 def read_record(path: Path) -> Figures | None:
-    """The record of a size, if there is one that is whole."""
+    """The record of a size, if there is a complete one."""
     try:
-        found: Figures = json.loads(path.read_text())
+        record: Figures = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return found
+    return record
 
 
 def _asked(plan: Plan) -> dict[str, Any]:
-    """What a record depends on besides its size."""
+    """The parameters that a record depends on besides its size."""
     return {
         "acquisitions": list(plan.acquisitions),
         "questions": plan.questions,
@@ -116,7 +118,7 @@ def _asked(plan: Plan) -> dict[str, Any]:
 
 
 def measure(plan: Plan, name: str, begin: Begin) -> Figures:
-    """Everything about one size."""
+    """Measure one size."""
     begin(f"{name}: points")
     points, classes = data(name, plan.cache)
     graph = points.with_name(f"{points.stem}-graph-{K}.npz")
@@ -154,49 +156,49 @@ def _their_search(
     begin: Begin,
     name: str,
 ) -> Figures:
-    """The neighbour search of graphlearning, in a process that does nothing else."""
+    """The neighbour search of graphlearning, in a separate process."""
     kept = points.with_name(f"{points.stem}-theirs-{K}.json")
-    found = None if plan.again else read_record(kept)
-    if found is None:
+    figures = None if plan.again else read_record(kept)
+    if figures is None:
         begin(f"{name}: graphlearning's search")
         with Child(THEIRS, *arguments) as theirs:
             try:
-                found = theirs.do("search")
+                figures = theirs.do("search")
             except PoiseError as error:
                 return {"missing": str(error)}
         lists = np.load(Path(arguments[2]).with_suffix(".theirs.npy"), mmap_mode="r")[rows]
-        found["recall"] = recall(points, lists, rows, kth, K)
-        kept.write_text(json.dumps(found))
-    return found
+        figures["recall"] = recall(points, lists, rows, kth, K)
+        kept.write_text(json.dumps(figures))
+    return figures
 
 
 def _questions(ours: Child, theirs: Child, plan: Plan, n: int, progress: Progress) -> Figures:
-    """The first question and further ones, of every side in turn."""
+    """The first and later questions, to both sides in turn."""
     steps: dict[str, list[Figures]] = {name: [] for name in plan.acquisitions}
     peers: list[Figures] = []
-    without = "" if plan.peer else "graphlearning was not asked for"
+    without = "" if plan.peer else "graphlearning was left out"
     needed, free = peer_memory(n, K), available_memory()
     if not without and free is not None and needed > free:
         without = f"graphlearning needs about {gigabytes(needed)}, {gigabytes(free)} are free"
     began = time.monotonic()
     for number in range(1 + plan.questions):
-        for name, found in steps.items():
-            found.append(ours.do(f"question {name}"))
+        for name, answered in steps.items():
+            answered.append(ours.do(f"question {name}"))
         if not without:
             try:
                 peers.append(theirs.do("question"))
-            except PoiseError as error:  # it ran out of memory, say
+            except PoiseError as error:  # for example, out of memory
                 peers, without = [], str(error)
         progress(number + 1, 1 + plan.questions)
-        if number >= FEWEST and time.monotonic() - began > SECONDS:
+        if number >= MIN_QUESTIONS and time.monotonic() - began > QUESTIONS_MAX_SECONDS:
             break
-    result: Figures = {"questions": {name: summary(found) for name, found in steps.items()}}
+    result: Figures = {"questions": {name: summary(answered) for name, answered in steps.items()}}
     result |= {"theirs": summary(peers)} if peers else {}
     return result | ({"without_peer": without} if without else {})
 
 
 def summary(steps: list[Figures]) -> Figures:
-    """Of the first question and the median of the others."""
+    """Seconds of the first question and the median of the others."""
     later = [step["seconds"] for step in steps[1:]]
     return {
         "first": steps[0]["seconds"],
@@ -209,7 +211,7 @@ def summary(steps: list[Figures]) -> Figures:
 
 
 def data(name: str, cache: Path) -> tuple[Path, Path]:
-    """Files with the points and the classes of a size or of a real data set."""
+    """Files with the points and the classes of a size or a real data set."""
     if name.isdecimal():
         return clustered_points(cache, int(name))
     points, classes = cache / f"{name}.npy", cache / f"{name}-classes.npy"

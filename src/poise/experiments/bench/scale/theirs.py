@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poise.active.schedules import Constant
+from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.peer import Peer, graphlearning
 from poise.experiments.bench.scale.child import Figures, answer_steps
@@ -26,27 +27,26 @@ class Theirs:
     def do(self, step: str) -> Figures:
         """Do a step, the name of a method."""
         reset_peak()
-        found: Figures = getattr(self, step)()
-        return found | {"peak": megabytes("VmHWM")}
+        figures: Figures = getattr(self, step)()
+        return figures | {"peak": megabytes("VmHWM")}
 
     def search(self) -> Figures:
         """Its neighbour search (annoy), as ``weightmatrix.knn`` calls it."""
         gl, X = graphlearning(), np.load(self.points)
         began, busy = time.perf_counter(), time.process_time()
         indices, _ = gl.weightmatrix.knnsearch(X, self.k + 1, similarity="euclidean")
-        found = {"seconds": time.perf_counter() - began, "busy": time.process_time() - busy}
+        figures = {"seconds": time.perf_counter() - began, "busy": time.process_time() - busy}
         np.save(self.path.with_suffix(".theirs.npy"), indices.astype(np.int32))
-        return found
+        return figures
 
     def question(self) -> Figures:
         """One question: choose, answer, refit, predict."""
         began = time.perf_counter()
         if self.peer is None:
-            rng = np.random.default_rng(0)
-            first = [rng.choice(np.flatnonzero(self.y == c)) for c in np.unique(self.y)]
+            first = one_per_class(self.y, np.random.default_rng(0))
             graph = Graph.load(self.path)
             began = time.perf_counter()
-            self.peer = Peer(graph, np.array(first), self.y, Constant(TAU))
+            self.peer = Peer(graph, first, self.y, Constant(TAU))
         node = self.peer.query()
         return {"node": node, "seconds": time.perf_counter() - began}
 

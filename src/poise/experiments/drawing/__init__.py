@@ -1,0 +1,1 @@
+"""Charts, panels and pages: HTML and SVG without a plotting library."""

@@ -1,5 +1,0 @@
-"""The report of a reproduction: one page, its figures, a table of numbers."""
-
-from poise.experiments.report.write import write_report
-
-__all__ = ["write_report"]
