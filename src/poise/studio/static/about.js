@@ -1,7 +1,7 @@
 // The item's file, or the rest of its row in the table: shown under it as long as somebody wants it.
 
 import { get } from "./api.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
 
 export class About {
   constructor(place) {
@@ -30,7 +30,7 @@ export class About {
     const list = element("dl");
     for (const [name, value] of rows) {
       const pair = element("div");
-      pair.append(element("dt", "", name), element("dd", "", value || "–"));
+      pair.append(element("dt", {}, name), element("dd", {}, value || "–"));
       list.append(pair);
     }
     this.place.replaceChildren(list);

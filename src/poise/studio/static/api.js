@@ -1,6 +1,8 @@
 // Talking to the server. Whatever is written goes through an outbox that survives a reload: the
 // client's id makes a second arrival harmless.
 
+import { sentence } from "./format.js";
+
 const RETRY = [300, 1000, 3000];
 // The server was started again and does not know this browser yet; it is not ready yet.
 const LATER = [403, 503];
@@ -14,6 +16,9 @@ export class Refused extends Error {
     Object.assign(this, { status, body });
   }
 }
+
+// What went wrong, as a sentence.
+export const reason = (error) => (error instanceof Refused ? sentence(error.message) : "poise does not answer. Is it still running?");
 
 function withName(path) {
   if (!who) return path;

@@ -2,18 +2,11 @@
 // is an event like any other: the line at the foot takes it back, and so does u later on.
 
 import { colourName, described, dot } from "./classes.js";
-import { element } from "./content.js";
+import { button, element } from "./dom.js";
+import { counted, number } from "./format.js";
 
 const COLOURS = 12;
-const number = new Intl.NumberFormat("en-GB");
-const labels = (n) => `${number.format(n)} ${n === 1 ? "label" : "labels"}`;
-
-function button(words, work, className = "") {
-  const made = element("button", className, words);
-  made.type = "button";
-  made.addEventListener("click", work);
-  return made;
-}
+const labels = (count) => counted(count, "label");
 
 export class ClassEditor {
   // `host`: state(), change(kind, data) -> number of the event, or throws why not; make() a new class.
@@ -81,24 +74,24 @@ export class ClassEditor {
     const places = { First: 0, Up: this.place - 1, Down: this.place + 1, Last: last };
     const held = document.activeElement?.closest(".moves") ? document.activeElement.textContent : null;
     const moves = Object.entries(places).map(([words, to]) => {
-      const made = button(words, () => this.move(this.selected, to));
+      const made = button({ onclick: () => this.move(this.selected, to) }, words);
       made.disabled = to < 0 || to > last || to === this.place;
       return made;
     });
-    const sort = button("Sort by name", () => this.sort(), "sort");
+    const sort = button({ className: "sort", onclick: () => this.sort() }, "Sort by name");
     sort.disabled = last < 1;
     this.parts.moves.replaceChildren(...moves, sort);
     [...this.parts.moves.children].find((made) => made.textContent === held && !made.disabled)?.focus();
   }
 
   row(one) {
-    const made = button("", () => this.select(one.name));
+    const made = button({ onclick: () => this.select(one.name) });
     made.draggable = true;
     made.dataset.name = one.name;
     made.title = one.name;
     made.toggleAttribute("aria-current", one.name === this.selected);
     made.tabIndex = one.name === this.selected ? 0 : -1;
-    made.append(dot(one), element("span", "name", one.name), element("span", "count", number.format(one.count)));
+    made.append(dot(one), element("span", "name", one.name), element("span", "count", number(one.count)));
     made.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", one.name));
     made.addEventListener("dragover", (event) => event.preventDefault());
     made.addEventListener("drop", (event) => {
@@ -159,7 +152,7 @@ export class ClassEditor {
 
   section(title, ...parts) {
     const made = element("section");
-    made.append(element("h3", "", title), ...parts);
+    made.append(element("h3", {}, title), ...parts);
     return made;
   }
 
@@ -185,7 +178,7 @@ export class ClassEditor {
       rename();
     });
     const row = element("div", "line");
-    row.append(field, button("Rename", rename));
+    row.append(field, button({ onclick: rename }, "Rename"));
     return this.section("Name", row);
   }
 
@@ -193,9 +186,11 @@ export class ClassEditor {
     const row = element("div", "line swatches");
     for (const colour of [...Array(COLOURS).keys(), null]) {
       const owner = colour === null ? null : this.classes.find((other) => other.colour === colour);
-      const swatch = button("", () => {
-        if (one.colour !== colour) this.change("colour", { name: one.name, colour }, colour === null ? `“${one.name}” has no colour now.` : `Changed the colour of “${one.name}”.`);
-      }, colour === null ? "swatch none" : "swatch");
+      const done = colour === null ? `“${one.name}” has no colour now.` : `Changed the colour of “${one.name}”.`;
+      const swatch = button({
+        className: colour === null ? "swatch none" : "swatch",
+        onclick: () => { if (one.colour !== colour) this.change("colour", { name: one.name, colour }, done); },
+      });
       const taken = owner && owner.name !== one.name;
       const words = colour === null ? "No colour" : `Colour ${colour + 1}${taken ? `, now of ${owner.name}: they swap` : ""}`;
       swatch.title = words;
@@ -235,12 +230,15 @@ export class ClassEditor {
     const frame = given.length ? described({ ...one, note: "" }, kind)[1] : element("p", "quiet", "None yet.");
     if (given.length) {
       [...frame.children].forEach((shown, place) => {
-        const gone = button("✕", () => this.exemplify(one, given.filter((_, other) => other !== place), `Took away an example of “${one.name}”.`));
+        const rest = given.filter((_, other) => other !== place);
+        const onclick = () => this.exemplify(one, rest, `Took away an example of “${one.name}”.`);
+        const gone = button({ onclick }, "✕");
         gone.setAttribute("aria-label", `Take away example ${place + 1}`);
         shown.append(gone);
       });
     }
-    const add = button("Add the item on the screen", () => this.exemplify(one, [...given, question.item], `Added an example of “${one.name}”.`));
+    const onclick = () => this.exemplify(one, [...given, question.item], `Added an example of “${one.name}”.`);
+    const add = button({ onclick }, "Add the item on the screen");
     add.dataset.control = "add";
     add.disabled = !question || given.includes(question.item) || given.length >= 12;
     return this.section("Examples", frame, add);
@@ -257,17 +255,17 @@ export class ClassEditor {
     choose.dataset.control = "into";
     for (const other of others) choose.append(new Option(other.name, other.name));
     const merging = element("div", "line");
-    const merge = button("Merge", () => {
+    const merge = () => {
       const into = choose.value;
       this.selected = into;
       this.change("merge", { name: one.name, into }, `Merged “${one.name}” into “${into}”: ${labels(one.count)} moved.`);
-    });
-    merging.append(element("span", "", one.count ? `Give its ${labels(one.count)} to` : "Merge it into"), choose, merge);
+    };
+    merging.append(element("span", {}, one.count ? `Give its ${labels(one.count)} to` : "Merge it into"), choose, button({ onclick: merge }, "Merge"));
     merging.hidden = !others.length;
-    const remove = button("Delete", () => this.change("remove", { name: one.name },
-      `Deleted “${one.name}”${one.count ? `: ${labels(one.count)} cleared` : ""}.`), "bad");
+    const deleted = `Deleted “${one.name}”${one.count ? `: ${labels(one.count)} cleared` : ""}.`;
+    const remove = button({ className: "bad", onclick: () => this.change("remove", { name: one.name }, deleted) }, "Delete");
     const removing = element("div", "line");
-    removing.append(element("span", "", one.count ? `Clear its ${labels(one.count)}: these items may be asked again` : "It has no labels"), remove);
+    removing.append(element("span", {}, one.count ? `Clear its ${labels(one.count)}: these items may be asked again` : "It has no labels"), remove);
     return this.section("Merge or delete", merging, removing);
   }
 
@@ -277,20 +275,22 @@ export class ClassEditor {
     this.say("");
     try {
       const event = await this.host.change(kind, data);
-      const undo = button("Undo", async () => {
-        this.say("");
-        try {
-          await this.host.change("undo", { event });
-          this.say("Undone.");
-        } catch (error) {
-          this.say(`${error.message}.`);
-        }
-      });
-      this.parts.status.replaceChildren(element("span", "", words), undo);
+      const undo = button({ onclick: () => this.takeBack(event) }, "Undo");
+      this.parts.status.replaceChildren(element("span", {}, words), undo);
     } catch (error) {
       this.say(`${error.message}.`);
     }
     this.update();
+  }
+
+  async takeBack(event) {
+    this.say("");
+    try {
+      await this.host.change("undo", { event });
+      this.say("Undone.");
+    } catch (error) {
+      this.say(`${error.message}.`);
+    }
   }
 
   say(words) {

@@ -1,7 +1,7 @@
 // A class by a few letters of its name: type, Enter gives the best one to the item on the screen.
 
 import { dot } from "./classes.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
 
 const LISTED = 60; // more is no choice any more, and takes time to draw
 
@@ -76,7 +76,7 @@ export class ClassFinder {
     row.id = `finder-${place}`;
     row.setAttribute("role", "option");
     if (one.make) row.append(element("span", "name", `Make “${one.make}” a new class`));
-    else row.append(element("kbd", "", one.key || one.code || " "), dot(one), element("span", "name", one.name), element("span", "count", String(one.count)));
+    else row.append(element("kbd", {}, one.key || one.code || " "), dot(one), element("span", "name", one.name), element("span", "count", String(one.count)));
     row.title = one.note ? `${one.name}\n${one.note}` : one.name ?? "";
     row.addEventListener("click", () => this.take(one));
     return row;

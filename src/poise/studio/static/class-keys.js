@@ -2,7 +2,7 @@
 // which gives nothing by itself: so a single key never waits for a second one.
 
 import { dot } from "./classes.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
 
 // What the label screen does with a key: no class may take it. Those of "d" and "l" may be a class's,
 // since their buttons stay.
@@ -42,11 +42,11 @@ export class ClassKeys {
     const rows = following.map((one) => {
       const row = element("li");
       row.title = one.name;
-      row.append(element("kbd", "", one.code[1]), dot(one), element("span", "name", one.name));
+      row.append(element("kbd", {}, one.code[1]), dot(one), element("span", "name", one.name));
       return row;
     });
-    const words = element("p", "quiet", "");
-    words.append(element("kbd", "", this.first), " and then…  ", element("kbd", "", "Esc"), " goes back");
+    const words = element("p", "quiet");
+    words.append(element("kbd", {}, this.first), " and then…  ", element("kbd", {}, "Esc"), " goes back");
     const list = element("ul");
     list.append(...rows);
     this.hint.replaceChildren(words, list);
@@ -63,14 +63,14 @@ export class ClassKeys {
 export function showRemap(place, problem, classes, set) {
   problem.textContent = "";
   place.hidden = !classes.length;
-  place.replaceChildren(element("legend", "", "Keys of the classes"), ...classes.map((one) => {
+  place.replaceChildren(element("legend", {}, "Keys of the classes"), ...classes.map((one) => {
     const field = element("input");
     Object.assign(field, { value: one.key, maxLength: 1, autocomplete: "off", placeholder: one.code ?? "" });
     field.addEventListener("change", () => {
       problem.textContent = refused(one.name, field.value, classes);
       if (!problem.textContent) set(one.name, field.value);
     });
-    const label = element("label", "", one.name);
+    const label = element("label", {}, one.name);
     label.append(field);
     return label;
   }));

@@ -1,9 +1,10 @@
 // The column of classes: keys, colours, names, counts; groups of names such as "bird/owl"; what was
 // said about a class; the width of the column.
 
-import { content, element } from "./content.js";
+import { content } from "./content.js";
+import { button, element } from "./dom.js";
+import { number } from "./format.js";
 
-const number = new Intl.NumberFormat("en-GB");
 const WIDTH = "poise-classes-width";
 const FOLDED = "poise-folded-groups";
 const USUAL = 240; // pixels, as classes.css has it
@@ -67,15 +68,15 @@ export class ClassColumn {
     const most = Math.max(1, ...classes.map((one) => one.count));
     const sums = new Map();
     for (const one of classes) {
-      const { button, counter } = this.rows.get(one.name);
-      const words = number.format(one.count);
+      const { row, counter } = this.rows.get(one.name);
+      const words = number(one.count);
       if (counter.textContent !== words) counter.textContent = words;
-      button.style.setProperty("--share", `${(100 * one.count) / most}%`);
-      button.toggleAttribute("aria-current", one.name === state.question?.label);
+      row.style.setProperty("--share", `${(100 * one.count) / most}%`);
+      row.toggleAttribute("aria-current", one.name === state.question?.label);
       const group = this.groups.get(one.name);
       sums.set(group, (sums.get(group) ?? 0) + one.count);
     }
-    for (const [group, counter] of this.counters) counter.textContent = number.format(sums.get(group));
+    for (const [group, counter] of this.counters) counter.textContent = number(sums.get(group));
   }
 
   build(classes) {
@@ -107,34 +108,33 @@ export class ClassColumn {
   }
 
   row(one, last) {
-    const button = element("button", one.colour == null ? "class plain" : "class");
-    button.type = "button";
-    button.dataset.name = one.name;
-    button.style.setProperty("--c", one.colour == null ? "var(--dot)" : `var(${colourName(one)})`);
-    const counter = element("span", "count", "");
-    button.append(element("kbd", "", one.key || one.code || " "), dot(one), element("span", "name", last), counter);
-    button.addEventListener("click", () => {
+    const counter = element("span", "count");
+    const row = button({ className: one.colour == null ? "class plain" : "class" },
+      element("kbd", {}, one.key || one.code || " "), dot(one), element("span", "name", last), counter);
+    row.dataset.name = one.name;
+    row.style.setProperty("--c", one.colour == null ? "var(--dot)" : `var(${colourName(one)})`);
+    row.addEventListener("click", () => {
       this.hideCard();
       this.choose(one.name);
     });
-    this.rows.set(one.name, { button, counter });
+    this.rows.set(one.name, { row, counter });
     if (!one.note && !one.examples) {
-      button.title = one.name;
-      return button;
+      row.title = one.name;
+      return row;
     }
-    button.classList.add("described");
-    button.addEventListener("pointerenter", (event) => {
-      if (event.pointerType === "mouse") this.resting = setTimeout(() => this.showCard(one, button), RESTING);
+    row.classList.add("described");
+    row.addEventListener("pointerenter", (event) => {
+      if (event.pointerType === "mouse") this.resting = setTimeout(() => this.showCard(one, row), RESTING);
     });
-    button.addEventListener("focus", () => { if (button.matches(":focus-visible")) this.showCard(one, button); });
-    for (const left of ["pointerleave", "blur"]) button.addEventListener(left, () => this.hideCard());
-    return button;
+    row.addEventListener("focus", () => { if (row.matches(":focus-visible")) this.showCard(one, row); });
+    for (const left of ["pointerleave", "blur"]) row.addEventListener(left, () => this.hideCard());
+    return row;
   }
 
   group(name) {
     const made = element("li", "group");
     const details = element("details");
-    const counter = element("span", "count", "");
+    const counter = element("span", "count");
     const title = element("summary");
     title.append(element("span", "name", name), counter);
     title.title = name;
@@ -151,10 +151,10 @@ export class ClassColumn {
     return [made, inside];
   }
 
-  showCard(one, button) {
+  showCard(one, row) {
     this.card.replaceChildren(...described(one, this.kind));
     this.card.hidden = false;
-    const { right, top } = button.getBoundingClientRect();
+    const { right, top } = row.getBoundingClientRect();
     const { offsetWidth, offsetHeight } = this.card;
     this.card.style.left = `${Math.max(8, Math.min(right + 8, innerWidth - offsetWidth - 8))}px`;
     this.card.style.top = `${Math.max(8, Math.min(top, innerHeight - offsetHeight - 8))}px`;
@@ -168,7 +168,7 @@ export class ClassColumn {
 
 // What was said about a class: its name, the note, the examples.
 export function described(one, kind) {
-  const title = element("b", "", one.name);
+  const title = element("b", {}, one.name);
   const parts = [title];
   if (one.note) parts.push(element("p", "note", one.note));
   if (one.examples) {

@@ -1,15 +1,10 @@
 // Items as something to look at: pictures, texts, numbers. What was loaded is kept for a while, so
 // that a question that was foreseen appears at once.
 
+import { drawing, element } from "./dom.js";
+
 const KEPT = 96;
 const TABLE = 12; // numbers up to which a table says more than a line
-
-export function element(name, className, text) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 const loaded = new Map(); // address -> what was loaded, once it is there
 const loading = new Map();
@@ -85,7 +80,7 @@ function table(numbers) {
   const made = element("table", "numbers");
   numbers.forEach((value, place) => {
     const row = made.insertRow();
-    row.append(element("th", "", String(place + 1)), element("td", "", value === null ? "–" : String(Number(value.toPrecision(6)))));
+    row.append(element("th", {}, String(place + 1)), element("td", {}, value === null ? "–" : String(Number(value.toPrecision(6)))));
   });
   return made;
 }
@@ -101,18 +96,4 @@ function sparkline(numbers) {
   });
   return drawing(600, 200, [["polyline", { points: points.join(" "), fill: "none", stroke: "currentColor" }]],
     `${numbers.length} numbers from ${low} to ${high}`);
-}
-
-export function drawing(width, height, shapes, label) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
-  for (const [name, attributes] of shapes) {
-    const shape = document.createElementNS(space, name);
-    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, value);
-    svg.append(shape);
-  }
-  return svg;
 }

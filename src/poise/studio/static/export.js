@@ -1,6 +1,8 @@
 // The export screen: what the file will hold, shown before it is made; and earlier labels, read back.
 
-import { make } from "./review-rows.js";
+import { reason } from "./api.js";
+import { element } from "./dom.js";
+import { counted } from "./format.js";
 
 const FORMATS = {
   csv: ["CSV", "for spreadsheets"],
@@ -13,9 +15,6 @@ const INCLUDE = {
 };
 const POLL = 500;
 
-const number = new Intl.NumberFormat("en-GB");
-const counted = (count, one, many) => `${number.format(count)} ${count === 1 ? one : many}`;
-
 // What was chosen last, for when the person comes back.
 let remembered = { format: "csv", include: "all" };
 
@@ -26,12 +25,12 @@ export function mountExport(container, host) {
 
 function radios(title, name, options, chosen, choose) {
   const rows = Object.entries(options).map(([value, [words, more]]) => {
-    const input = make("input", { type: "radio", name, value, checked: value === chosen });
+    const input = element("input", { type: "radio", name, value, checked: value === chosen });
     input.addEventListener("change", () => choose(value));
-    const said = make("span", {}, make("b", {}, words), make("span", { className: "quiet" }, ` ${more}`));
-    return make("label", {}, input, said);
+    const said = element("span", {}, element("b", {}, words), element("span", "quiet", ` ${more}`));
+    return element("label", {}, input, said);
   });
-  return make("fieldset", {}, make("legend", {}, title), ...rows);
+  return element("fieldset", {}, element("legend", {}, title), ...rows);
 }
 
 function importSentences({ imported, unchanged, unknown, predictions }) {
@@ -40,10 +39,6 @@ function importSentences({ imported, unchanged, unknown, predictions }) {
   if (unknown) said.push(`${counted(unknown, "row names", "rows name")} no item of this project, or one again.`);
   if (predictions) said.push(`${counted(predictions, "row is", "rows are")} the model's and left out.`);
   return said.join(" ");
-}
-
-function reason(error) {
-  return error.status === undefined ? "poise does not answer. Is it still running?" : error.message;
 }
 
 class Export {
@@ -56,27 +51,27 @@ class Export {
   }
 
   build() {
-    this.preview = make("pre", { tabIndex: 0, role: "region", "aria-label": "Preview of the first rows" });
-    this.count = make("p", { className: "quiet", role: "status" });
-    this.link = make("a", { className: "main", download: "" }, "Download");
-    this.file = make("input", { type: "file", id: "import-file", accept: ".csv,.jsonl,.parquet" });
-    this.zone = make("div", { className: "zone" },
-      make("label", { htmlFor: this.file.id }, "Choose a file, or drop it here"), this.file);
-    this.result = make("p", { className: "result", role: "status" });
-    const column = make("div", { className: "column" },
-      make("h1", {}, "Export"),
-      make("div", { className: "choices" },
+    this.preview = element("pre", { tabIndex: 0, role: "region", "aria-label": "Preview of the first rows" });
+    this.count = element("p", { className: "quiet", role: "status" });
+    this.link = element("a", { className: "main", download: "" }, "Download");
+    this.file = element("input", { type: "file", id: "import-file", accept: ".csv,.jsonl,.parquet" });
+    this.zone = element("div", "zone",
+      element("label", { htmlFor: this.file.id }, "Choose a file, or drop it here"), this.file);
+    this.result = element("p", { className: "result", role: "status" });
+    const column = element("div", "column",
+      element("h1", {}, "Export"),
+      element("div", "choices",
         radios("Format", "format", FORMATS, this.chosen.format, (format) => this.choose({ format })),
         radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include }))),
       this.preview,
-      make("div", { className: "act" }, this.link, this.count),
-      make("p", { className: "quiet" }, "Confidence is the model's own, not a measured accuracy."),
-      make("h2", {}, "Import earlier labels"),
-      make("p", { className: "quiet" },
+      element("div", "act", this.link, this.count),
+      element("p", "quiet", "Confidence is the model's own, not a measured accuracy."),
+      element("h2", {}, "Import earlier labels"),
+      element("p", "quiet",
         "A file in one of these formats. Items are found by id or source; what the model predicted is left out."),
       this.zone, this.result);
     this.container.tabIndex = -1;
-    this.container.replaceChildren(make("div", { className: "export" }, column));
+    this.container.replaceChildren(element("div", "export", column));
   }
 
   listen() {

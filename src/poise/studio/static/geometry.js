@@ -8,6 +8,8 @@ export const BINS = 5;
 const MARGIN = 0.92;
 const SAMPLE = 20000;
 
+export const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
+
 export function toScreen(camera, size, x, y) {
   return [
     size.width / 2 + (x - camera.x) * camera.scale,

@@ -1,6 +1,7 @@
 // Twelve items that the model believes alike: one key labels all that are not excluded.
 
-import { content, element } from "./content.js";
+import { content } from "./content.js";
+import { button, byId } from "./dom.js";
 
 export class Grid {
   constructor(place, { answer }) {
@@ -16,13 +17,10 @@ export class Grid {
     this.out = new Set();
     this.at = 0;
     this.place.hidden = false;
-    document.getElementById("stage").hidden = true;
+    byId("stage").hidden = true;
     this.tiles = items.map(({ item }, index) => {
-      const tile = element("button", "tile");
-      tile.type = "button";
+      const tile = button({ className: "tile", role: "option", onclick: () => this.toggle(index) });
       tile.dataset.item = item;
-      tile.setAttribute("role", "option");
-      tile.addEventListener("click", () => this.toggle(index));
       if (kind === "text") for (const when of ["focus", "mouseenter"]) tile.addEventListener(when, () => this.read(index));
       content(item, kind, 320).then((shown) => tile.prepend(shown));
       return tile;
@@ -44,7 +42,7 @@ export class Grid {
   // The whole text of a tile, which has room for its beginning alone.
   async read(index) {
     this.reading = index;
-    const pane = document.getElementById("reading");
+    const pane = byId("reading");
     const shown = await content(this.items[index].item, "text");
     if (!this.open || this.reading !== index) return;
     pane.replaceChildren(shown);
@@ -87,7 +85,7 @@ export class Grid {
     this.open = false;
     this.place.hidden = true;
     this.place.replaceChildren();
-    document.getElementById("reading").hidden = true;
-    document.getElementById("stage").hidden = false;
+    byId("reading").hidden = true;
+    byId("stage").hidden = false;
   }
 }

@@ -2,7 +2,7 @@
 // the answer to what is where. It knows positions and colours, but not what the points stand for.
 
 import * as geometry from "./geometry.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
 import { makePlain, makeWebgl } from "./map-points.js";
 
 const SETTLE = 150; // milliseconds, as the next two

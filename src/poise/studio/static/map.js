@@ -3,9 +3,10 @@
 
 import * as geometry from "./geometry.js";
 import { watchGestures } from "./map-gestures.js";
-import { element } from "./content.js";
+import { button, element } from "./dom.js";
+import { items, percent } from "./format.js";
 import { keyOf } from "./keys.js";
-import { button, counted, fillBar, fillLegend, known, placeCard, segments } from "./map-parts.js";
+import { fillBar, fillLegend, known, placeCard, segments } from "./map-parts.js";
 import { View } from "./map-view.js";
 
 const MODES = [["label", "Label"], ["prediction", "Prediction"], ["uncertainty", "Uncertainty"]];
@@ -77,10 +78,10 @@ class MapScreen {
     const title = element("span", "quiet", "Colour by");
     title.setAttribute("aria-hidden", "true");
     this.layoutPlace = element("div");
-    this.lassoButton = button("map-toggle", "Lasso", () => this.setLasso(!this.lassoing));
+    this.lassoButton = button({ className: "map-toggle", onclick: () => this.setLasso(!this.lassoing) }, "Lasso");
     this.lassoButton.setAttribute("aria-pressed", "false");
     this.lassoButton.title = "Draw round points to choose them; Shift and drag does the same";
-    this.chip = button("map-chip", "", () => this.askEverywhere());
+    this.chip = button({ className: "map-chip", onclick: () => this.askEverywhere() });
     this.chip.hidden = true;
     top.append(title, segments("Colour by", "map-mode", MODES, this.mode, (mode) => this.setMode(mode)));
     top.append(this.layoutPlace, this.lassoButton, this.chip);
@@ -124,9 +125,7 @@ class MapScreen {
       ["Fit", "Fit all items", () => this.view.fit()],
     ];
     for (const [sign, name, work] of tools) {
-      const made = button("", sign, work);
-      made.setAttribute("aria-label", name);
-      zoom.append(made);
+      zoom.append(button({ onclick: work, "aria-label": name }, sign));
     }
     const cross = element("div", "map-cross");
     this.plot.append(this.ring, this.spot, cross, this.card, zoom, this.bar, this.note, this.spoken);
@@ -163,7 +162,7 @@ class MapScreen {
   }
 
   nameCanvas() {
-    this.canvas.setAttribute("aria-label", `Map of ${counted(this.n)}. ${HINT}`);
+    this.canvas.setAttribute("aria-label", `Map of ${items(this.n)}. ${HINT}`);
   }
 
   tell(...parts) {
@@ -200,7 +199,7 @@ class MapScreen {
           if (!stale()) await this.show(wanted.name, n, bytes);
           return;
         }
-        const share = wanted.progress == null ? "" : ` ${Math.round(100 * wanted.progress)}%`;
+        const share = wanted.progress == null ? "" : ` ${percent(wanted.progress)}`;
         this.tell(`Working out the layout “${wanted.title}”…${share}`);
         if (!begun) await this.host.bytes(path);
         await pause(POLL);
@@ -208,12 +207,12 @@ class MapScreen {
       }
     } catch (error) {
       if (stale()) return;
-      this.tell(`Could not load the map: ${error.message}. `, button("", "Try again", () => this.choose(name)));
+      this.tell(`Could not load the map: ${error.message}. `, button({ onclick: () => this.choose(name) }, "Try again"));
     }
   }
 
   async show(layout, n, bytes) {
-    if (bytes.byteLength !== 8 * n) throw new Error(`${counted(n)} expected, ${bytes.byteLength / 8} sent`);
+    if (bytes.byteLength !== 8 * n) throw new Error(`${items(n)} expected, ${bytes.byteLength / 8} sent`);
     if (n !== this.n) this.forget(n);
     this.closeBar();
     this.point(null);
@@ -237,7 +236,7 @@ class MapScreen {
     this.state = state;
     this.chip.hidden = state.only == null;
     if (state.only != null) {
-      const words = `Asking only among ${counted(state.only)}`;
+      const words = `Asking only among ${items(state.only)}`;
       this.chip.textContent = `${words} ✕`;
       this.chip.setAttribute("aria-label", `${words}: ask everywhere again`);
     }
@@ -343,7 +342,7 @@ class MapScreen {
     } else if (!hidden.delete(group)) hidden.add(group);
     this.point(null);
     this.recolour();
-    this.spoken.textContent = `${counted(this.dressed.all.order.length)} shown`;
+    this.spoken.textContent = `${items(this.dressed.all.order.length)} shown`;
   }
 
   setMode(mode) {
@@ -391,7 +390,7 @@ class MapScreen {
       words = `Could not show this item: ${error.message}. Move away and back to try again.`;
     }
     if (this.pointed !== index || this.closing.signal.aborted) return;
-    parts.push(element("p", "", words));
+    parts.push(element("p", {}, words));
     if (about) parts.push(element("p", "quiet", about.source));
     if (hint) parts.push(element("p", "quiet", hint));
     this.card.replaceChildren(...parts);
@@ -463,7 +462,7 @@ class MapScreen {
       restrict: () => this.restrict(),
       cancel: () => this.closeBar(),
     });
-    this.bar.setAttribute("aria-label", `${counted(indices.length)} chosen`);
+    this.bar.setAttribute("aria-label", `${items(indices.length)} chosen`);
     this.bar.hidden = false;
     this.bar.focus();
     this.view.setLine(polygon);
@@ -478,12 +477,12 @@ class MapScreen {
   }
 
   label(name) {
-    const total = counted(this.chosen.indices.length);
+    const total = items(this.chosen.indices.length);
     this.act("label them", (items) => this.host.label(items, name), `Labelled ${total} as ${name}.`);
   }
 
   restrict() {
-    const total = counted(this.chosen.indices.length);
+    const total = items(this.chosen.indices.length);
     this.act("ask only here", (items) => this.host.restrict(items), `Asking only among ${total}.`);
   }
 

@@ -1,5 +1,6 @@
+import { button, element, select } from "./dom.js";
+import { clamp } from "./geometry.js";
 import { EVERYTHING } from "./review-listing.js";
-import { button, choice, clamp, make } from "./review-rows.js";
 
 export const SHOW = {
   all: ["All", "There are no items in this project."],
@@ -24,24 +25,24 @@ const TYPING = 120;
 export class Filters {
   constructor(values, changed, views) {
     Object.assign(this, { values, changed });
-    const share = (name) => make("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
+    const share = (name) => element("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
     this.fields = {
-      class: make("select", { "aria-label": "Class" }),
+      class: element("select", { "aria-label": "Class" }),
       from: share("Confidence from, in per cent"),
       to: share("Confidence to, in per cent"),
-      sort: choice("Order", SORT),
-      text: make("input", { type: "search", placeholder: "Search texts and names", "aria-label": "Search texts and names", maxLength: 1000 }),
+      sort: select("Order", SORT),
+      text: element("input", { type: "search", placeholder: "Search texts and names", "aria-label": "Search texts and names", maxLength: 1000 }),
     };
     const { from, to, sort, text } = this.fields;
-    const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
-    const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
+    const range = element("span", "range", "Confidence", from, "to", to, "%");
+    const rest = element("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
     this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
     this.offer("disagreed", false);
     this.like = button({ className: "chip", hidden: true });
     this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
-    this.root = make("div", { className: "filters" },
-      make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like), rest,
-      make("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
+    this.root = element("div", "filters",
+      element("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like), rest,
+      element("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
     this.listen();
     this.show();
   }
@@ -119,14 +120,14 @@ export class Filters {
 
   showLike(name) {
     const words = `Like ${name ?? "this item"}`;
-    this.like.replaceChildren(make("span", { className: "name" }, words), make("span", { "aria-hidden": "true" }, " ✕"));
+    this.like.replaceChildren(element("span", "name", words), element("span", { "aria-hidden": "true" }, " ✕"));
     this.like.title = `${words}: click to see all items again`;
     this.like.setAttribute("aria-label", `${words}. Remove`);
     this.like.setAttribute("aria-pressed", "true");
   }
 
   showClasses(names) {
-    const options = ["", ...names].map((value) => make("option", { value }, value || "Any class"));
+    const options = ["", ...names].map((value) => element("option", { value }, value || "Any class"));
     this.fields.class.replaceChildren(...options);
     this.fields.class.value = this.values.class;
   }

@@ -1,4 +1,5 @@
-import { clamp, make } from "./review-rows.js";
+import { element } from "./dom.js";
+import { clamp } from "./geometry.js";
 
 // Browsers cut elements off from about 16 million pixels on.
 const TALLEST = 15_000_000;
@@ -94,7 +95,7 @@ export class Wall {
   }
 
   node(index) {
-    const node = this.nodes.get(index) ?? make("div", { className: "row", id: `review-${index}` });
+    const node = this.nodes.get(index) ?? element("div", { className: "row", id: `review-${index}` });
     this.nodes.set(index, node);
     const down = Math.floor(index / this.across) * this.line - this.top + this.scrollTop;
     node.style.transform = `translate(${(index % this.across) * this.step}px, ${down}px)`;

@@ -2,10 +2,14 @@
 // Only what is in sight is in the page, and only some pages of rows are held, so that a million
 // items scroll like a hundred.
 
+import { reason } from "./api.js";
+import { button, element } from "./dom.js";
+import { items, number } from "./format.js";
+import { clamp } from "./geometry.js";
 import { keyOf } from "./keys.js";
 import { Filters, SHOW } from "./review-filters.js";
 import { EVERYTHING, Listing, PAGE, pageOf, pagesIn } from "./review-listing.js";
-import { COLUMNS, button, cells, clamp, dot, fill, items, make, number, sentence } from "./review-rows.js";
+import { COLUMNS, cells, dot, fill } from "./review-rows.js";
 import { Wall } from "./review-wall.js";
 
 const CONTENTS = 600;
@@ -58,28 +62,28 @@ class Review {
   build() {
     this.views = ["Table", "Tiles"].map((words) => button({ className: "chip" }, words));
     this.filters = new Filters(remembered.filters, () => this.reload(true), this.views);
-    this.head = make("div", { className: "head", role: "row", "aria-rowindex": 1 });
+    this.head = element("div", { className: "head", role: "row", "aria-rowindex": 1 });
     this.head.append(...cells("columnheader", COLUMNS));
     this.head.querySelector(".confidence").title = "How often such guesses are right, judged by labels held out; not a measured accuracy";
     this.head.querySelector(".suspicion").title = "Probability that this label is wrong, by what the other labels say; from 50% on it is suspicious";
-    this.space = make("div", { className: "space", role: "presentation" });
-    this.list = make("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
+    this.space = element("div", { className: "space", role: "presentation" });
+    this.list = element("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
     this.list.setAttribute("aria-multiselectable", "true");
-    this.empty = make("div", { className: "empty", hidden: true });
-    this.trouble = make("div", { className: "trouble", role: "alert" });
-    this.count = make("p", { className: "count", role: "status" });
-    this.note = make("p", { className: "note", role: "status" });
-    this.classes = make("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
-    this.clearing = button({}, make("kbd", {}, "⌫"), " Clear label");
-    this.opening = button({}, make("kbd", {}, "Enter"), " Open");
-    this.more = button({}, make("kbd", {}, "l"), " Like this");
+    this.empty = element("div", { className: "empty", hidden: true });
+    this.trouble = element("div", { className: "trouble", role: "alert" });
+    this.count = element("p", { className: "count", role: "status" });
+    this.note = element("p", { className: "note", role: "status" });
+    this.classes = element("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
+    this.clearing = button({}, element("kbd", {}, "⌫"), " Clear label");
+    this.opening = button({}, element("kbd", {}, "Enter"), " Open");
+    this.more = button({}, element("kbd", {}, "l"), " Like this");
     this.container.tabIndex = -1;
-    this.container.replaceChildren(make("div", { className: "review" },
-      make("h1", { className: "unseen" }, "Review"),
+    this.container.replaceChildren(element("div", "review",
+      element("h1", "unseen", "Review"),
       this.filters.root,
       this.trouble,
-      make("div", { className: "frame" }, this.list, this.empty, this.note),
-      make("div", { className: "bar" }, this.count, this.classes, this.more, this.clearing, this.opening)));
+      element("div", "frame", this.list, this.empty, this.note),
+      element("div", "bar", this.count, this.classes, this.more, this.clearing, this.opening)));
   }
 
   listen() {
@@ -243,7 +247,7 @@ class Review {
     this.fetching += 1;
     this.contents.set(item, null);
     if (this.contents.size > CONTENTS) this.contents.delete(this.contents.keys().next().value);
-    const made = await this.host.content(item).catch(() => make("p", { className: "gone" }, "cannot be shown"));
+    const made = await this.host.content(item).catch(() => element("p", "gone", "cannot be shown"));
     this.fetching -= 1;
     this.contents.set(item, made);
     if (made.classList.contains("text")) this.list.dataset.kind = "text";
@@ -394,7 +398,7 @@ class Review {
       if (name === null) await this.host.clear(names, versions);
       else await this.host.label(names, name, "review", versions);
     } catch (error) {
-      this.reason = `: ${sentence(error)}`;
+      this.reason = `: ${reason(error)}`;
     }
     this.listing.answered(rows);
     this.reload();
@@ -427,7 +431,7 @@ class Review {
     this.colours = new Map(classes.map(({ name, colour, plain }) => [name, plain ? "transparent" : colour]));
     this.filters.showClasses(this.colours.keys());
     this.classes.replaceChildren(...classes.map(({ name, key }) => {
-      const cap = key ? [make("kbd", {}, key)] : [];
+      const cap = key ? [element("kbd", {}, key)] : [];
       return button({ onclick: () => this.correct(name) }, ...cap, dot(name, this.colours), name);
     }));
   }
@@ -435,7 +439,7 @@ class Review {
   showCount() {
     const { size } = this.selected;
     const { total, said, agreement } = this.listing;
-    const words = [items(total), size ? `${number.format(size)} selected` : "", said].filter(Boolean).join(" · ");
+    const words = [items(total), size ? `${number(size)} selected` : "", said].filter(Boolean).join(" · ");
     this.filters.offer("disagreed", Boolean(agreement));
     if (this.count.textContent !== words) this.count.textContent = words;
     for (const one of [...this.classes.children, this.more, this.clearing, this.opening]) one.disabled = !size;
@@ -446,7 +450,7 @@ class Review {
     const { narrowed } = this.filters;
     const words = narrowed ? "No item fits these filters." : SHOW[this.filters.values.show][1];
     const clear = button({ className: "chip", onclick: () => this.filters.set(EVERYTHING) }, "Clear filters");
-    this.empty.replaceChildren(make("p", {}, words), ...(narrowed ? [clear] : []));
+    this.empty.replaceChildren(element("p", {}, words), ...(narrowed ? [clear] : []));
   }
 
   tell(words) {
@@ -464,6 +468,6 @@ class Review {
     this.failed = error !== null;
     if (!this.failed) return this.trouble.replaceChildren();
     const again = button({ className: "chip", onclick: () => (this.fail(null), this.reload(anew)) }, "Try again");
-    this.trouble.replaceChildren(`Could not read the items: ${sentence(error)} `, again);
+    this.trouble.replaceChildren(`Could not read the items: ${reason(error)} `, again);
   }
 }

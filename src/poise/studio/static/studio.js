@@ -8,12 +8,17 @@ import { ClassEditor } from "./class-editor.js";
 import { ClassFinder } from "./class-finder.js";
 import { ClassKeys, freeKey, showRemap } from "./class-keys.js";
 import { ClassColumn, colourName, described } from "./classes.js";
-import { atOnce, content, element, load } from "./content.js";
+import { atOnce, content, load } from "./content.js";
+import { byId, element } from "./dom.js";
+import { counted, number } from "./format.js";
 import { Grid } from "./grid.js";
 import { isUndo, keyOf } from "./keys.js";
-import { arrived, at, count, showDuplicates, showGuess, showPreparing, showProgress, showReason, showSettings, showSmallMap } from "./panels.js";
+import { showDuplicates, showGuess, showProgress, showReason } from "./panels.js";
 import { OTHERS, here, watchHistory, went } from "./places.js";
+import { arrived, showPreparing } from "./preparing.js";
 import { notSaved, saved, saving, settled } from "./saving.js";
+import { showSettings } from "./settings-panel.js";
+import { showSmallMap } from "./small-map.js";
 import { showProject, showStanding } from "./standing.js";
 import { toast } from "./toast.js";
 import { Zoom } from "./zoom.js";
@@ -31,14 +36,14 @@ let before = null; // the question that was there before it
 let outbox = null;
 let recorded = 0; // number of the last event that the server has written for this page
 let screen = { name: "loading", close() {}, update() {} };
-const zoom = new Zoom(at("stage"));
-const about = new About(at("about"));
-const grid = new Grid(at("grid"), { answer: (items, label, client) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items), client) });
+const zoom = new Zoom(byId("stage"));
+const about = new About(byId("about"));
+const grid = new Grid(byId("grid"), { answer: (items, label, client) => record("label", { items: items.map((one) => one.item), label, via: "grid" }, versionsOf(items), client) });
 const give = (name, client) => (grid.open ? grid.label(name, client) : answer(name, state?.question, client));
-const column = new ClassColumn(at("class-list"), at("classes-edge"), { choose: (name) => give(name) });
-const classKeys = new ClassKeys(at("two-step"));
-const finder = new ClassFinder(at("finder"), { choose: (name) => give(name), make: (name) => makeClass(name) });
-const editor = new ClassEditor(at("class-editor"), { state: () => state, change });
+const column = new ClassColumn(byId("class-list"), byId("classes-edge"), { choose: (name) => give(name) });
+const classKeys = new ClassKeys(byId("two-step"));
+const finder = new ClassFinder(byId("finder"), { choose: (name) => give(name), make: (name) => makeClass(name) });
+const editor = new ClassEditor(byId("class-editor"), { state: () => state, change });
 
 // ---- What the person does ---------------------------------------------------------------------
 
@@ -88,7 +93,7 @@ function guessed({ guess, confidence }) {
 
 // The near-duplicates that get the answer too.
 function together(asked) {
-  return at("duplicates-too").checked ? asked.duplicates ?? [] : [];
+  return byId("duplicates-too").checked ? asked.duplicates ?? [] : [];
 }
 
 const used = (label) => state.classes.some((one) => one.name === label && one.count);
@@ -183,7 +188,7 @@ const said = {
     if (response.alike) toast(`There is also a class “${response.alike}”. To make them one, press o.`);
     const { kind, data } = entry.body;
     if (data?.items?.length > 1) {
-      const many = `${count(data.items.length)} items`;
+      const many = `${number(data.items.length)} items`;
       toast(kind === "label" ? `${many} are “${data.label}” now.` : `${many} lost their label.`, undo);
     }
     if (outbox.length) return;
@@ -203,7 +208,7 @@ const said = {
 };
 
 function undoneWords({ kind, data: { items, label, name, to, into } }) {
-  if (items) return `Undone: ${kind === "label" ? `“${label}”` : kind}${items.length > 1 ? ` of ${count(items.length)} items` : ""}`;
+  if (items) return `Undone: ${kind === "label" ? `“${label}”` : kind}${items.length > 1 ? ` of ${number(items.length)} items` : ""}`;
   const deeds = {
     rename: `“${name}” is not renamed to “${to}” any more`,
     merge: `“${name}” and “${into}” are two classes again`,
@@ -299,21 +304,21 @@ async function look() {
 
 // ---- What is shown ----------------------------------------------------------------------------
 
-const say = (words) => { at("problem").textContent = words; };
-const announce = (words) => { at("announce").textContent = words; };
-const dots = (n) => { at("queue").textContent = "•".repeat(n); };
+const say = (words) => { byId("problem").textContent = words; };
+const announce = (words) => { byId("announce").textContent = words; };
+const dots = (n) => { byId("queue").textContent = "•".repeat(n); };
 
 function waiting(is) {
-  at("bar").hidden = !is;
-  at("stage").classList.toggle("waiting", is);
+  byId("bar").hidden = !is;
+  byId("stage").classList.toggle("waiting", is);
 }
 
 function showQuestion() {
   const { question } = state;
   document.title = `${state.project} · poise`;
-  at("project").textContent = state.project;
-  at("counts").textContent = `${count(state.answers)} ${state.answers === 1 ? "answer" : "answers"} · ${arrived(state)}`
-    + (state.unreadable ? `, ${count(state.unreadable)} could not be read` : "");
+  byId("project").textContent = state.project;
+  byId("counts").textContent = `${counted(state.answers, "answer")} · ${arrived(state)}`
+    + (state.unreadable ? `, ${number(state.unreadable)} could not be read` : "");
   if (grid.open && grid.items[0].item !== question?.item) grid.close();
   column.show(state);
   editor.update();
@@ -321,8 +326,8 @@ function showQuestion() {
   document.querySelector('[data-key="Enter"]').disabled = !question?.guess || question.purpose === "audit";
   document.querySelector('[data-key="ArrowRight"]').disabled = question?.purpose !== "again";
   const audits = question?.purpose === "audit";
-  at("purpose-words").textContent = audits ? `Audit: ${state.auditing} to go` : question?.label ? "An earlier answer" : "";
-  at("audit-stop").hidden = !audits;
+  byId("purpose-words").textContent = audits ? `Audit: ${state.auditing} to go` : question?.label ? "An earlier answer" : "";
+  byId("audit-stop").hidden = !audits;
   showDuplicates(question);
   showGuess(state);
   showItem(question);
@@ -339,7 +344,7 @@ function showQuestion() {
 
 let onStage = null;
 function showItem(question) {
-  const stage = at("stage");
+  const stage = byId("stage");
   if (!question) {
     onStage = null;
     if (state.exhausted) stage.replaceChildren();
@@ -356,7 +361,7 @@ function showItem(question) {
 }
 
 function place(made, question) {
-  const stage = at("stage");
+  const stage = byId("stage");
   stage.replaceChildren(made);
   stage.dataset.item = question.item;
   stage.scrollTop = 0;
@@ -392,7 +397,7 @@ const host = {
   label: (items, label, via = "map", versions = {}) => written("label", { items, label, via }, versions),
   clear: (items, versions = {}) => written("clear", { items }, versions),
   restrict: (items) => written("setting", { name: "only", value: items }),
-  say: (words) => { at("saved").textContent = words; },
+  say: (words) => { byId("saved").textContent = words; },
 };
 
 // `wanted`: what a screen shall show first.
@@ -470,9 +475,9 @@ function press(key, event) {
       break;
     case "o": editor.open(state.question?.label); break;
     case "n":
-      at("name").value = "";
-      at("name-dialog").returnValue = ""; // Esc does not empty it in every browser
-      at("name-dialog").showModal();
+      byId("name").value = "";
+      byId("name-dialog").returnValue = ""; // Esc does not empty it in every browser
+      byId("name-dialog").showModal();
       break;
     case "a": if (state.answers) audit(); break;
     case "m": show("map"); break;
@@ -487,7 +492,7 @@ function press(key, event) {
 // One step back at a time: what lies above the item first.
 function escape() {
   if (grid.open) grid.close();
-  else if (screen.name === "label" && !at("welcome").hidden) at("welcome").hidden = true;
+  else if (screen.name === "label" && !byId("welcome").hidden) byId("welcome").hidden = true;
   else if (screen.name === "label" && zoom.isOn) zoom.reset();
   else show("label");
 }
@@ -515,41 +520,41 @@ for (const button of document.querySelectorAll("[data-key]")) {
 for (const button of document.querySelectorAll("nav [data-screen]")) {
   button.addEventListener("click", () => { if (state && !state.preparing) show(button.dataset.screen); });
 }
-at("duplicates-too").checked = localStorage.getItem(ALONE) === null;
-at("duplicates-too").addEventListener("change", () => {
-  if (at("duplicates-too").checked) localStorage.removeItem(ALONE);
+byId("duplicates-too").checked = localStorage.getItem(ALONE) === null;
+byId("duplicates-too").addEventListener("change", () => {
+  if (byId("duplicates-too").checked) localStorage.removeItem(ALONE);
   else localStorage.setItem(ALONE, "yes");
 });
-at("welcome-close").addEventListener("click", () => { at("welcome").hidden = true; });
-at("audit-stop").addEventListener("click", () => lookAt(null));
-at("project-details").addEventListener("toggle", () => { if (state?.compared !== undefined) showProject(state); });
-at("prepare-again").addEventListener("click", () => post("api/prepare", {}));
+byId("welcome-close").addEventListener("click", () => { byId("welcome").hidden = true; });
+byId("audit-stop").addEventListener("click", () => lookAt(null));
+byId("project-details").addEventListener("toggle", () => { if (state?.compared !== undefined) showProject(state); });
+byId("prepare-again").addEventListener("click", () => post("api/prepare", {}));
 watchHistory((name, wanted) => { if (state && !state.preparing) turnTo(name, wanted); });
-at("new-class").addEventListener("click", () => press("n"));
-at("help-button").addEventListener("click", () => openHelp());
-at("settings").addEventListener("toggle", () => showSettings(state, (name, value) => record("setting", { name, value })));
-at("name-dialog").addEventListener("close", () => {
-  const name = at("name").value.trim();
-  if (at("name-dialog").returnValue === "ok" && name) makeClass(name);
+byId("new-class").addEventListener("click", () => press("n"));
+byId("help-button").addEventListener("click", () => openHelp());
+byId("settings").addEventListener("toggle", () => showSettings(state, (name, value) => record("setting", { name, value })));
+byId("name-dialog").addEventListener("close", () => {
+  const name = byId("name").value.trim();
+  if (byId("name-dialog").returnValue === "ok" && name) makeClass(name);
 });
 // Enter in the field means yes, not the first button.
-at("name").addEventListener("keydown", (event) => {
+byId("name").addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     event.preventDefault();
-    at("name-ok").click();
+    byId("name-ok").click();
   }
 });
 
 function openHelp() {
   const classes = state?.classes ?? [];
-  showRemap(at("remap"), at("remap-problem"), classes, (name, key) => record("class", { name, key }));
-  at("described").replaceChildren(...classes.filter((one) => one.note || one.examples).map((one) => {
+  showRemap(byId("remap"), byId("remap-problem"), classes, (name, key) => record("class", { name, key }));
+  byId("described").replaceChildren(...classes.filter((one) => one.note || one.examples).map((one) => {
     const about = element("section");
     about.append(...described(one, state.kind));
     return about;
   }));
-  at("compared").textContent = state?.compared ?? "";
-  if (!at("help").open) at("help").showModal();
+  byId("compared").textContent = state?.compared ?? "";
+  if (!byId("help").open) byId("help").showModal();
 }
 
 // ---- Beginning --------------------------------------------------------------------------------
@@ -557,9 +562,9 @@ function openHelp() {
 async function askName() {
   const kept = localStorage.getItem(NAME);
   if (kept) return kept;
-  at("who-dialog").showModal();
-  await new Promise((done) => { at("who-dialog").addEventListener("close", done, { once: true }); });
-  const name = at("who-name").value.trim();
+  byId("who-dialog").showModal();
+  await new Promise((done) => { byId("who-dialog").addEventListener("close", done, { once: true }); });
+  const name = byId("who-name").value.trim();
   if (!name) return askName();
   localStorage.setItem(NAME, name);
   return name;
@@ -579,17 +584,17 @@ async function begin() {
     showPreparing(found.preparing);
     await new Promise((done) => { setTimeout(done, POLL); });
   }
-  at("log-out").hidden = !found.password;
-  at("log-out").addEventListener("click", async () => {
+  byId("log-out").hidden = !found.password;
+  byId("log-out").addEventListener("click", async () => {
     await post("logout", {});
     location.assign("login");
   });
   if (found.names) {
     const name = await askName();
     setAnnotator(name);
-    at("who").hidden = false;
-    at("who").textContent = name;
-    at("who").addEventListener("click", () => { localStorage.removeItem(NAME); location.reload(); });
+    byId("who").hidden = false;
+    byId("who").textContent = name;
+    byId("who").addEventListener("click", () => { localStorage.removeItem(NAME); location.reload(); });
     found = await get("api/state");
   }
   outbox = new Outbox(`poise-outbox-${found.project}-`, said);
@@ -601,7 +606,7 @@ async function begin() {
   take(state);
   if (!localStorage.getItem(SEEN_HELP)) {
     localStorage.setItem(SEEN_HELP, "yes");
-    at("welcome").hidden = false;
+    byId("welcome").hidden = false;
   }
 }
 

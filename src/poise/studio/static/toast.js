@@ -1,6 +1,6 @@
 // A note at the foot of any screen about what has just happened to several items, with a way back.
 
-import { element } from "./content.js";
+import { button, byId, element } from "./dom.js";
 
 const STAYS = 10_000; // milliseconds
 
@@ -15,17 +15,14 @@ function hide() {
 }
 
 export function toast(words, undo) {
-  place = document.getElementById("toast");
-  const parts = [element("span", "", words)];
+  place = byId("toast");
+  const parts = [element("span", {}, words)];
   if (undo) {
-    const button = element("button", "");
-    button.type = "button";
-    button.append("Undo ", element("kbd", "", "u"));
-    button.addEventListener("click", () => {
+    const onclick = () => {
       place.hidden = true;
       undo();
-    });
-    parts.push(button);
+    };
+    parts.push(button({ onclick }, "Undo ", element("kbd", {}, "u")));
   }
   place.replaceChildren(...parts);
   place.hidden = false;
