@@ -113,7 +113,7 @@ def test_the_guess_has_a_number_once_labels_support_it(page, studio):
     studio.answer(page, 2)  # the question after the next was chosen with it
     page.wait_for_function("() => document.querySelector('#guess').textContent.includes('%')")
     guess, number = studio.project.question().guess, studio.project.question().confidence
-    shown_number = "over 99%" if number > 0.99 else f"{round(100 * number)}%"
+    shown_number = ">99%" if number >= 0.995 else f"{round(100 * number)}%"
     assert f"probably {guess} · {shown_number}" in page.locator("#guess").text_content()
     item = shown(page)
     page.keyboard.press("Enter")

@@ -7,14 +7,6 @@ import { element } from "./dom.js";
 // What the label screen does with a key: no class may take it. Those of "d" and "l" may be a class's,
 // since their buttons stay.
 export const OWN_KEYS = new Set([..."usxngamvecoi/?"]);
-const FREE = [..."1234567890"];
-
-// The key that a new class gets: its name if that is a digit, else the first that is free.
-export function freeKey(name, classes) {
-  const taken = new Set(classes.map((one) => one.key));
-  const free = FREE.filter((digit) => !taken.has(digit));
-  return free.includes(name) ? name : free[0] ?? "";
-}
 
 export class ClassKeys {
   constructor(hint) {
