@@ -162,6 +162,15 @@ def saved(page: Any) -> None:
     wait_for(page, "expected ✓ saved", words)
 
 
+def unsent(page: Any) -> list[dict[str, Any]]:
+    """The requests that the browser stores until the server has them on disk."""
+    return page.evaluate(
+        """() => Object.entries(localStorage)
+          .filter(([key]) => key.startsWith("poise-outbox-"))
+          .flatMap(([, requests]) => JSON.parse(requests))"""
+    )
+
+
 def reads(page: Any, place: str, words: str) -> None:
     """Wait until these words stand at a place."""
     wait_for(

@@ -24,6 +24,7 @@ from browser import (
     reads,
     saved,
     shown,
+    unsent,
     until,
 )
 from PIL import Image
@@ -87,7 +88,7 @@ def test_fast_keys_count_for_their_own_items(page, studio):
     for key in "123123":
         page.keyboard.press(key)
     saved(page)
-    until(lambda: not page.evaluate("localStorage.getItem('poise-outbox-photos')"))
+    until(lambda: not unsent(page))
     labelled = [item for event in studio.events("label") for item in event.items]
     assert len(labelled) == len(set(labelled))
     assert len(studio.labels()) > 2
@@ -358,6 +359,8 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
         assert page.locator("#unsaved").bounding_box()["width"] == width, "from edge to edge"
     assert page.locator("#saved").text_content() == "not saved"
     assert not [event for event in log(folder) if event.items == [item]]
+    (waiting,) = unsent(page)
+    assert waiting["body"]["data"]["items"] == [item]
     again = command(*arguments, "--k", "8")
     # Nobody comes in with the old token; whoever starts it opens the new address, when they like.
     reads(page, "#unsaved", "poise was started again")
@@ -365,6 +368,7 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     until(lambda: [event for event in log(folder) if event.items == [item]])
     saved(page)
     page.wait_for_selector("#unsaved", state="hidden")
+    assert unsent(page) == []
     shown(other, item)
     labels = [event for event in log(folder) if event.kind == "label"]
     assert [event.items for event in labels] == [[first], [item]]
