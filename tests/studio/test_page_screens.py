@@ -300,9 +300,9 @@ def test_a_lasso_restricts_the_questions_until_it_is_lifted(page, studio):
     page.get_by_role("button", name="Ask only here").press("Enter")
     until(lambda: studio.project.state.settings["only"] is not None)
     assert set(studio.project.state.settings["only"]) == inside
-    reads(page, ".map-chip", f"Asking only among {len(inside)} items")
+    reads(page, ".map-chip", f"Asking only about {len(inside)} items")
     page.keyboard.press("Escape")
-    reads(page, "#only", f"Asking only among {len(inside)} items")
+    reads(page, "#only", f"Asking only about {len(inside)} items")
     item = until(lambda: (found := shown(page)) in inside and found)
     for _ in range(4):
         assert item in inside

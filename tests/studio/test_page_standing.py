@@ -157,7 +157,7 @@ def test_a_restriction_is_seen_changes_the_question_and_is_lifted(page, studio):
     page.wait_for_selector("#map[data-ready]")
     page.keyboard.press("Escape")
     assert shown(page) in some
-    reads(page, "#only", "Asking only among 15 items ✕")
+    reads(page, "#only", "Asking only about 15 items ✕")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert in_sight(page, "#only")

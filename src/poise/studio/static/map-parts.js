@@ -70,8 +70,8 @@ export function fillBar(bar, total, labelled, classes, { label, restrict, cancel
   bar.replaceChildren(words, choices, others, problem);
 }
 
-// What is known of an item, in a line: its label, or the guess and how sure it is.
-export function known({ label, guess, confidence }) {
+// What is known of an item, in one line: its label, or the guess and its confidence.
+export function status({ label, guess, confidence }) {
   if (label != null) return `${label} · labelled`;
   if (guess == null) return "no label, no guess yet";
   const share = confidence == null ? "" : ` · ${percent(confidence)}`;

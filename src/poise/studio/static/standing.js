@@ -8,7 +8,7 @@ import { counted, items, number, percent } from "./format.js";
 export function showStanding(state, { askEverywhere }) {
   const parts = [];
   if (state.only !== null) {
-    const words = `Asking only among ${items(state.only)}`;
+    const words = `Asking only about ${items(state.only)}`;
     const settings = { id: "only", onclick: askEverywhere, "aria-label": `${words}: ask everywhere again` };
     parts.push(button(settings, `${words} ✕`));
   }
