@@ -71,7 +71,7 @@ def test_slash_searches_as_you_type_and_keys_label_what_is_found(page, studio):
     assert page.evaluate("document.body.dataset.screen") == "review"
     page.keyboard.press("/")
     page.keyboard.type("nothing like it")
-    reads(page, ".review .empty", "No item fits")
+    reads(page, ".review .empty", "No items match")
     page.keyboard.press("Escape")
     total(page, 60)
     page.keyboard.press("Escape")

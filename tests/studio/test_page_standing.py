@@ -136,7 +136,7 @@ def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monk
     monkeypatch.setattr(studio.project, "predictions", lambda: computed)
     page.keyboard.press("v")
     page.wait_for_selector("#review[data-ready] .row[data-item]")
-    reads(page, "#review .note", "The guesses do not know your last answers yet")
+    reads(page, "#review .note", "These predictions do not include your last answers yet")
     computed.set_result(there)
     page.wait_for_function("() => !document.querySelector('#review .note').textContent")
 
