@@ -240,7 +240,7 @@ def test_keys_can_be_changed(page, studio, visits):
     item = shown(page)
     page.keyboard.press("?")
     field = page.locator("#remap").get_by_label(KINDS[0])
-    for taken, words in (("2", f"the key of {KINDS[1]}"), ("u", "does something else already")):
+    for taken, words in (("2", f"the key of {KINDS[1]}"), ("u", "already does something else")):
         field.fill(taken)
         page.keyboard.press("Tab")
         reads(page, "#remap-problem", words)
@@ -351,7 +351,7 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     saved(page)
     server.end(signal.SIGKILL)
     page.keyboard.press("2")
-    reads(page, "#unsaved", "Not saved yet: what you did last waits in this browser")
+    reads(page, "#unsaved", "Not saved yet: your last action is kept in this browser")
     reads(page, "#unsaved", "poise does not answer")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
@@ -363,7 +363,7 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     assert waiting["body"]["data"]["items"] == [item]
     again = command(*arguments, "--k", "8")
     # Nobody comes in with the old token; whoever starts it opens the new address, when they like.
-    reads(page, "#unsaved", "poise was started again")
+    reads(page, "#unsaved", "poise was restarted")
     other = visits.open(again.address, page.context)
     until(lambda: [event for event in log(folder) if event.items == [item]])
     saved(page)

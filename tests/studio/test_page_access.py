@@ -168,7 +168,7 @@ def test_the_path_of_a_screen_reader(page, studio):
         r'region "Classes"',
         r'button "1 disc \d+"',
         r'button "n New class"',
-        r'region "The item that is asked"',
+        r'region "Item to label"',
         r'group "Item"',
         r"probably",
         r'region "Why this item"',
@@ -185,7 +185,7 @@ def test_the_path_of_a_screen_reader(page, studio):
     page.wait_for_selector(".tile img")
     in_order(
         tree(page, "#item"),
-        r'listbox "Items that the model believes alike"',
+        r'listbox "Similar items"',
         r'option "Item 1 of \d+, selected" \[selected\]',
         r'option "Item 2 of \d+, selected" \[selected\]',
     )

@@ -195,7 +195,7 @@ def test_the_box_offers_a_new_class_and_makes_it_at_the_second_enter(visits, man
     item = shown(page)
     find(page, "zebra")
     page.keyboard.press("Enter")
-    reads(page, "#finder", "Press Enter again to make it.")
+    reads(page, "#finder", "Press Enter again to create it.")
     assert "zebra" not in names(many)
     page.keyboard.press("Enter")
     shown(page, item)
@@ -319,8 +319,8 @@ def test_everything_is_in_reach_on_a_narrow_screen(visits, many, width):
 def test_the_best_fit_comes_first(page, typed, best):
     found = page.evaluate(
         """async ([typed, names]) => {
-          const { found } = await import("/static/class-finder.js");
-          return found(typed, names.map((name) => ({ name }))).map((one) => one.name);
+          const { matches } = await import("/static/class-finder.js");
+          return matches(typed, names.map((name) => ({ name }))).map((one) => one.name);
         }""",
         [typed, ["grey eagle", "barn owl", "owl", "Eulé"]],
     )

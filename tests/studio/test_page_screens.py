@@ -181,7 +181,7 @@ def test_three_ways_of_asking_in_words_and_the_rest_behind_advanced(page, studio
 
 def test_an_audit_hides_the_guess_and_measures_an_interval(page, studio):
     studio.answer(page, 6)
-    reads(page, "#progress-body", "The accuracy is not known")
+    reads(page, "#progress-body", "The accuracy is unknown")
     assert not page.locator("#standing").is_visible()
     before = shown(page)
     page.keyboard.press("a")
@@ -206,7 +206,7 @@ def test_an_audit_hides_the_guess_and_measures_an_interval(page, studio):
     right = sum(event.data["guess"] == event.data["label"] for event in audited)
     assert all(event.data["label"] == studio.kind(event.items[0]) for event in audited)
     reads(page, "#standing", f"{right} of 6 random items were right")
-    reads(page, "#standing", "Accuracy, audited")
+    reads(page, "#standing", "Audited accuracy")
 
 
 # Map --------------------------------------------------------------------------------------------

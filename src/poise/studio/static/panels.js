@@ -1,114 +1,118 @@
-// What stands beside the item: progress, the guess, the reasons for the question.
+// What stands around the item: the guess, the near-duplicates, the progress, the reasons for the question.
 
 import { content } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
-import { number, percent } from "./format.js";
+import { counted, number, percent } from "./format.js";
+
+const THUMBNAIL_PIXELS = 160;
+const NEGLIGIBLE = 0.0005; // a share below which no item is said to be more useful
+const REASONS = {
+  decide: "To decide: two classes are close here.",
+  explore: "To explore: the labels so far say little about this item.",
+  confirm: "To confirm: the labels agree here, but say less about this item than they could.",
+};
+
+
+export function showDuplicates(question) {
+  const count = question?.duplicates?.length ?? 0;
+  byId("duplicates").hidden = !count;
+  byId("duplicates-count").textContent = `and ${counted(count, "near-duplicate")}`;
+}
+
+export function showGuess(state) {
+  const { question } = state;
+  const line = byId("guess");
+  const calibrated = question?.guess && question.confidence !== null;
+  line.title = "";
+  if (!question?.guess || question.purpose === "audit") {
+    line.replaceChildren(...wordsWithoutGuess(state));
+    return;
+  }
+  const share = calibrated ? `${percent(question.confidence)} · ` : "";
+  line.replaceChildren("probably ", element("b", {}, question.guess), ` · ${share}`, element("kbd", {}, "Enter"));
+  line.title = calibrated
+    ? "How often such guesses are right, estimated from labels that were held out"
+    : "There are too few labels to say how often such guesses are right";
+}
+
+function wordsWithoutGuess({ question, exhausted, answers, classes }) {
+  if (!question) return exhausted ? ["Every item is labelled or set aside. Export the result."] : [];
+  if (question.purpose === "audit") return ["What is it?"];
+  if (question.label) return ["labelled ", element("b", {}, question.label)];
+  if (answers) return [];
+  return [classes.length ? "Nothing labelled yet. Press the key of a class." : "Nothing labelled yet. Press n to name the first class."];
+}
+
+// ---- Progress -----------------------------------------------------------------------------------
 
 export function showProgress(state, audit) {
-  const { progress } = state;
+  const { progress, answers, auditing, unsure, skipped } = state;
   const parts = [];
   if (progress.explored !== null) {
-    parts.push(line("Explored", percent(progress.explored), "Share of the items that lie near a labelled one. It grows with every label in a new place."));
+    const title = "Share of the items that are near a labelled one. A label in a new region increases it.";
+    parts.push(fact("Explored", percent(progress.explored), title));
   }
-  const changes = progress.course.slice(1);
+  const changes = progress.course.slice(1).map(([, , changed]) => changed);
   if (changes.length > 1) {
-    const last = changes.at(-1)[2];
-    parts.push(line("Changed by the last answer", percent(last), "Share of the items whose predicted class changed."));
-    parts.push(curve(changes.map(([, , changed]) => changed)));
+    parts.push(fact("Changed by the last answer", percent(changes.at(-1)), "Share of the items whose predicted class changed"));
+    parts.push(curve(changes));
   }
-  if (state.unsure) parts.push(line("Unsure", number(state.unsure), "Set aside; listed in Review."));
-  if (state.skipped) parts.push(line("Skipped", number(state.skipped), "Asked again later."));
-  if (!progress.audit) parts.push(element("p", "quiet", "The accuracy is not known: audit some random items to measure it."));
+  if (unsure) parts.push(fact("Unsure", number(unsure), "Set aside; listed in Review"));
+  if (skipped) parts.push(fact("Skipped", number(skipped), "Asked again later"));
+  if (!progress.audit) parts.push(element("p", "quiet", "The accuracy is unknown. Audit some random items to measure it."));
   if (progress.advice && !progress.advice.stop) {
-    const words = element("p", "quiet", progress.advice.words);
-    words.title = progress.advice.reason;
-    parts.push(words);
+    parts.push(element("p", { className: "quiet", title: progress.advice.reason }, progress.advice.words));
   }
-  const disabled = state.answers === 0 || state.auditing > 0;
+  const disabled = answers === 0 || auditing > 0;
   parts.push(button({ disabled, onclick: audit }, element("kbd", {}, "a"), " Audit"));
   byId("progress-body").replaceChildren(...parts);
 }
 
-function line(name, value, title) {
-  const row = element("p", "fact");
-  row.title = title;
-  row.append(element("span", "quiet", name), element("b", {}, value));
-  return row;
-}
+const fact = (name, value, title) => element("p", { className: "fact", title }, element("span", "quiet", name), element("b", {}, value));
 
 function curve(values) {
-  const most = Math.max(...values, 1e-9);
-  const points = values.map((value, place) => `${((200 * place) / (values.length - 1)).toFixed(1)},${(38 - (36 * value) / most).toFixed(1)}`);
-  const made = drawing(200, 40, [["polyline", { points: points.join(" "), fill: "none", stroke: "currentColor", "stroke-width": "1.5" }]],
-    `Share of items whose class changed, over ${values.length} answers`);
+  const highest = Math.max(...values, 1e-9);
+  const points = values.map((value, index) => {
+    const x = (200 * index) / (values.length - 1);
+    const y = 38 - (36 * value) / highest;
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  });
+  const line = { points: points.join(" "), fill: "none", stroke: "currentColor", "stroke-width": "1.5" };
+  const made = drawing(200, 40, [["polyline", line]], `Share of items whose class changed, over ${values.length} answers`);
   made.setAttribute("class", "curve");
   made.setAttribute("preserveAspectRatio", "none");
   return made;
 }
 
-export function showDuplicates(question) {
-  const n = question?.duplicates?.length ?? 0;
-  byId("duplicates").hidden = !n;
-  byId("duplicates-count").textContent = `and ${n} near-duplicate${n === 1 ? "" : "s"}`;
-}
-
-export function showGuess(state) {
-  const { question } = state;
-  const words = byId("guess");
-  words.title = "";
-  if (!question) {
-    words.textContent = state.exhausted ? "Everything is labelled or set aside. Export the result." : "";
-  } else if (question.purpose === "audit") {
-    words.textContent = "What is it?";
-  } else if (question.guess) {
-    const { confidence } = question;
-    const share = confidence === null ? "" : `${percent(confidence)} · `;
-    words.replaceChildren("probably ", element("b", {}, question.guess), ` · ${share}`, element("kbd", {}, "Enter"));
-    words.title = share ? "How often such guesses are right, judged by labels held out." : "Too few labels to say how often such guesses are right.";
-  } else if (question.label) {
-    words.replaceChildren("labelled ", element("b", {}, question.label));
-  } else if (!state.answers) {
-    words.textContent = state.classes.length
-      ? "Nothing labelled yet: press the key of its class."
-      : "Nothing labelled yet. Press n to name the first class.";
-  } else {
-    words.textContent = "";
-  }
-}
-
-const REASONS = {
-  decide: "To decide: two classes are close here.",
-  explore: "To explore: the labels so far say little about it.",
-  confirm: "To confirm: the labels agree here, but say less about it than they could.",
-};
+// ---- Why this item ------------------------------------------------------------------------------
 
 export function showReason(state) {
   const { question } = state;
-  const nearest = byId("nearest");
-  if (!question?.guess || question.purpose === "audit") {
-    byId("reason").textContent = !question ? "" : reasonWithoutGuess(question, state);
-    nearest.replaceChildren();
-    return;
-  }
-  const more = question.worth_more;
-  const rank = more === null ? "" : more < 0.0005 ? " No other item is more worth asking." : ` ${percent(more)} of the others are more worth asking.`;
-  byId("reason").textContent = REASONS[question.reason] + rank;
-  nearest.replaceChildren(...question.nearest.map(({ item, label }) => {
-    const frame = element("figure");
-    frame.append(element("figcaption", {}, label));
-    content(item, state.kind, 160).then((shown) => {
-      if (state.kind === "text") {
-        // A long one scrolls.
-        Object.assign(shown, { tabIndex: 0, role: "group", ariaLabel: `A text labelled ${label}` });
-      }
-      frame.prepend(shown);
-    });
-    return frame;
-  }));
+  const explained = question?.guess && question.purpose !== "audit";
+  byId("reason").textContent = explained ? REASONS[question.reason] + rankWords(question.worth_more) : reasonWithoutGuess(state);
+  byId("nearest").replaceChildren(...(explained ? question.nearest.map((neighbour) => figure(neighbour, state.kind)) : []));
 }
 
-function reasonWithoutGuess(question, state) {
-  if (question.purpose === "audit") return "Drawn at random, to measure how often the model is right. Its guess is not shown.";
-  if (question.label) return `You called it ${question.label}. Press another key to change that, → to go on.`;
-  return state.answers ? "Its reasons are being computed." : "It lies in the middle of a crowd: a good first question.";
+// `share` of the items are more useful to ask about; null if nobody knows.
+function rankWords(share) {
+  if (share === null) return "";
+  if (share < NEGLIGIBLE) return " No other item is more useful to ask about.";
+  return ` ${percent(share)} of the others are more useful to ask about.`;
+}
+
+function reasonWithoutGuess({ question, answers }) {
+  if (!question) return "";
+  if (question.purpose === "audit") return "Drawn at random, to measure how often the model is right. Its guess is hidden.";
+  if (question.label) return `You labelled it ${question.label}. Press another key to change that, or → to continue.`;
+  return answers ? "The reasons are being computed." : "It is similar to many others: a good first question.";
+}
+
+function figure({ item, label }, kind) {
+  const frame = element("figure", {}, element("figcaption", {}, label));
+  content(item, kind, THUMBNAIL_PIXELS).then((shown) => {
+    // A long text scrolls, so the keyboard must reach it.
+    if (kind === "text") Object.assign(shown, { tabIndex: 0, role: "group", ariaLabel: `A text labelled ${label}` });
+    frame.prepend(shown);
+  });
+  return frame;
 }

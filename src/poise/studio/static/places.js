@@ -1,9 +1,9 @@
-// Screens have addresses, so that Back, Forward and a reload lead where one expects: #map,
-// #review, #review?like=ITEM, #export; the label screen has none.
+// Screens have addresses, so that Back, Forward and a reload work as usual: #map, #review,
+// #review?like=ITEM, #export. The label screen has none.
 
 export const OTHERS = ["map", "review", "export"];
 
-// The screen that the address names, and what it shall show first.
+// The screen that the address names, and what it shows first.
 export function here() {
   const [name, query] = location.hash.slice(1).split("?");
   const like = new URLSearchParams(query).get("like");

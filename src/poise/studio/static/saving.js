@@ -1,7 +1,9 @@
-// Whether what was done is on disk: a word in the top bar, and a banner on every screen if it is not.
+// Whether every answer is on disk: a word in the top bar, and a banner on every screen if not.
 
 import { byId } from "./dom.js";
 import { number } from "./format.js";
+
+const RESTARTED = 403; // the server does not know this browser any more
 
 export function saved(words) {
   byId("saved").textContent = words === "saved" ? "✓ saved" : words;
@@ -23,11 +25,11 @@ export function settled(words) {
   banner("");
 }
 
-export function notSaved(error, n) {
-  const waits = n === 1 ? "what you did last waits" : `${number(n)} answers wait`;
-  const why = error.status === 403
-    ? "poise was started again: open the address that it printed, and it is sent"
-    : "poise does not answer: start it again, and it is sent by itself";
+export function notSaved(error, count) {
+  const waiting = count === 1 ? "your last action is" : `${number(count)} actions are`;
+  const remedy = error.status === RESTARTED
+    ? "poise was restarted. Open the address that it printed to save your work"
+    : "poise does not answer. Start it again to save your work";
   saved("not saved");
-  banner(`Not saved yet: ${waits} in this browser. ${why}.`);
+  banner(`Not saved yet: ${waiting} kept in this browser. ${remedy}.`);
 }
