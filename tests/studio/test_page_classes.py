@@ -112,15 +112,15 @@ def test_a_class_is_deleted_with_its_labels_and_brought_back(page, studio):
 def test_colour_order_note_and_examples(page, studio):
     item = shown(page)
     edit(page, "disc")
-    page.get_by_role("button", name="Colour 2, now of pole: they swap").click()
+    page.get_by_role("button", name="Colour 2, swap with pole").click()
     reads(page, "#class-editor .status", "Changed the colour of “disc”.")
     look = {one.name: one.colour for one in studio.project.state.known.shown()}
     assert (look["disc"], look["pole"]) == (1, 0)
     page.get_by_role("button", name="Down").click()
-    reads(page, "#class-editor .status", "Moved “disc” to place 2.")
+    reads(page, "#class-editor .status", "Moved “disc” to position 2.")
     page.locator("#class-editor .list [aria-current]").focus()
     page.keyboard.press("Alt+ArrowDown")
-    reads(page, "#class-editor .status", "Moved “disc” to place 3.")
+    reads(page, "#class-editor .status", "Moved “disc” to position 3.")
     assert names(studio) == ["pole", "beam", "disc"]
     page.locator("#class-editor textarea").fill("Round.\nNo rings.")
     page.get_by_role("button", name="Add the item on the screen").click()
