@@ -129,10 +129,10 @@ def test_back_and_forward_move_between_screens(page, studio):
     page.go_forward()
     page.go_forward()
     on(page, "review")
-    reads(page, "#review .chips", "Like")
+    reads(page, "#review .chips", "Similar to")
     page.reload()
     on(page, "review")
-    reads(page, "#review .chips", "Like")
+    reads(page, "#review .chips", "Similar to")
     assert shown_anywhere(page) == item, "what was asked is still asked"
     page.keyboard.press("Escape")
     on(page, "label")

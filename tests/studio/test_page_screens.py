@@ -559,7 +559,7 @@ def test_export_and_import_lose_nothing(studio, page, start, visits, photos, tmp
     second.wait_for_selector("#export[data-ready]")
     file = {"name": f"labels.{kind}", "mimeType": "", "buffer": content}
     second.locator("#import-file").set_input_files(file)
-    reads(second, ".result", "5 labels were read")
+    reads(second, ".result", "5 labels were imported")
     assert other.labels() == studio.labels()
     reads(second, "#export", "60 rows")
     again = download(second, kind, "Labels given by people")

@@ -134,7 +134,7 @@ def test_more_like_this_from_a_question_and_from_a_result(page, studio):
         return [project.catalogue.ids[i] for i in np.argsort(away, kind="stable")]
 
     assert items(page)[:20] == expected(item)[:20]
-    reads(page, ".review .chips", f"Like {project.catalogue.sources[project.index[item]]}")
+    reads(page, ".review .chips", f"Similar to {project.catalogue.sources[project.index[item]]}")
     page.keyboard.press("ArrowRight")
     second = items(page)[1]
     page.keyboard.press("1")
@@ -143,7 +143,7 @@ def test_more_like_this_from_a_question_and_from_a_result(page, studio):
     page.keyboard.press("l")
     page.wait_for_function(f"item => {ROWS}[0] === item", arg=second)
     assert items(page)[:20] == expected(second)[:20]
-    page.get_by_role("button", name="Like").first.click()
+    page.get_by_role("button", name="Similar to").first.click()
     page.wait_for_function(f"item => {ROWS}[0] === item", arg=project.catalogue.ids[0])
 
 

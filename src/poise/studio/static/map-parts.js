@@ -1,4 +1,4 @@
-// The map's pieces of page: built from what they are given, they know nothing of the map.
+// Parts of the map screen: built from their arguments, they know nothing of the map itself.
 
 import { button, element } from "./dom.js";
 import { items, number, percent } from "./format.js";
@@ -18,17 +18,17 @@ export function segments(title, name, choices, chosen, work) {
   return group;
 }
 
-// A class as Studio shows it everywhere: key, colour, name. `plain`: it has no colour of its own.
+// A class as it is shown everywhere: key, colour, name. `plain`: it has no colour of its own.
 export function tag({ key, colour, name, plain }) {
   const dot = element("span", plain ? "map-dot map-plain" : "map-dot");
   if (!plain) dot.style.background = colour;
   return [key ? element("kbd", {}, key) : element("span"), dot, element("span", "map-name", name)];
 }
 
-// Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one, or shows
-// only it; `filter(null)` shows all.
+// Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one of them, or
+// shows only that one; `filter(null)` shows all.
 export function fillLegend(legend, title, rows, filter) {
-  const place = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
+  const focused = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
   const { scrollTop, scrollLeft } = legend.querySelector(".map-rows") ?? { scrollTop: 0, scrollLeft: 0 };
   const head = element("div", "map-head");
   const all = button({ className: "map-all", onclick: () => filter(null) }, "Show all");
@@ -38,7 +38,7 @@ export function fillLegend(legend, title, rows, filter) {
   list.append(...rows.map((row) => {
     const made = button({ className: "map-row", onclick: (event) => filter(row.group, event.shiftKey) });
     made.setAttribute("aria-pressed", String(row.shown));
-    made.title = `${row.name}\nHide or show; with Shift, show only this`;
+    made.title = `${row.name}\nClick to hide or show; with Shift, show only this`;
     made.append(...tag(row), element("span", "map-count", number(row.count)));
     return made;
   }));
@@ -46,7 +46,7 @@ export function fillLegend(legend, title, rows, filter) {
   legend.replaceChildren(head, list);
   list.scrollTop = scrollTop;
   list.scrollLeft = scrollLeft;
-  legend.querySelectorAll("button")[place]?.focus();
+  legend.querySelectorAll("button")[focused]?.focus();
 }
 
 // The bar under a lasso: `label(name)`, `restrict()` and `cancel()`.
@@ -54,13 +54,11 @@ export function fillBar(bar, total, labelled, classes, { label, restrict, cancel
   const words = element("p");
   const also = labelled ? `, ${number(labelled)} already labelled` : "";
   words.append(element("b", {}, items(total)), `${also}. `);
-  words.append(classes.length ? "Label as…" : "There is no class yet: press n on the label screen to name one.");
+  words.append(classes.length ? "Label as…" : "There are no classes yet. Press n on the label screen to create one.");
   const choices = element("div", "map-choices");
-  choices.append(...classes.map((one) => {
-    const made = button({ className: "map-choice", onclick: () => label(one.name) });
-    made.title = one.name;
-    made.append(...tag(one));
-    return made;
+  choices.append(...classes.map((labelClass) => {
+    const { name } = labelClass;
+    return button({ className: "map-choice", title: name, onclick: () => label(name) }, ...tag(labelClass));
   }));
   const others = element("div", "map-others");
   const leave = button({ onclick: cancel }, "Cancel ", element("kbd", {}, "Esc"));
@@ -73,7 +71,7 @@ export function fillBar(bar, total, labelled, classes, { label, restrict, cancel
 // What is known of an item, in one line: its label, or the guess and its confidence.
 export function status({ label, guess, confidence }) {
   if (label != null) return `${label} · labelled`;
-  if (guess == null) return "no label, no guess yet";
+  if (guess == null) return "no label, no prediction yet";
   const share = confidence == null ? "" : ` · ${percent(confidence)}`;
   return `no label · probably ${guess}${share}`;
 }

@@ -4,32 +4,31 @@ import { EVERYTHING } from "./review-listing.js";
 
 export const SHOW = {
   all: ["All", "There are no items in this project."],
-  labelled: ["Labelled", "Nothing labelled yet. Press Esc and label the first item."],
-  predicted: ["Predicted", "No predictions yet: they come with the first labels."],
-  unsure: ["Unsure", "Nothing is set aside as unsure. On the label screen, x sets an item aside."],
-  skipped: ["Skipped", "Nothing is skipped."],
-  suspicious: ["Suspicious", "No label is suspicious: none is more likely wrong than right."],
-  disagreed: ["Disagreed", "Nobody disagrees about the items that several people were asked about."],
+  labelled: ["Labelled", "Nothing labelled yet. Press Esc to label the first item."],
+  predicted: ["Predicted", "No predictions yet. They need a few labels first."],
+  unsure: ["Unsure", "No item is set aside as unsure. Press x on the label screen to set one aside."],
+  skipped: ["Skipped", "No items are skipped."],
+  suspicious: ["Suspicious", "No label is more likely wrong than right."],
+  disagreed: ["Disagreed", "People agree on all items that several of them were asked about."],
 };
 const SORT = {
-  order: "As in the source",
-  confidence: "Least sure first",
-  "-confidence": "Surest first",
+  order: "Source order",
+  confidence: "Least confident first",
+  "-confidence": "Most confident first",
   suspicion: "Most suspicious first",
-  time: "Latest label first",
+  time: "Newest label first",
 };
-// In milliseconds: letters typed faster are one search.
-const TYPING = 120;
+const TYPING_MS = 120; // letters typed faster are one search
 
-// Which items, in which order; `changed` comes after every change.
+// Which items are listed, in which order. `changed()` is called after every change.
 export class Filters {
   constructor(values, changed, views) {
     Object.assign(this, { values, changed });
     const share = (name) => element("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
     this.fields = {
       class: element("select", { "aria-label": "Class" }),
-      from: share("Confidence from, in per cent"),
-      to: share("Confidence to, in per cent"),
+      from: share("Minimum confidence in per cent"),
+      to: share("Maximum confidence in per cent"),
       sort: select("Order", SORT),
       text: element("input", { type: "search", placeholder: "Search texts and names", "aria-label": "Search texts and names", maxLength: 1000 }),
     };
@@ -57,7 +56,7 @@ export class Filters {
     this.more.addEventListener("click", () => this.open(!this.root.classList.contains("open")));
   }
 
-  // What is not worth a chip is not shown, unless it is being looked at.
+  // Shows a chip only if it is of use, or chosen.
   offer(show, is) {
     const chip = this.chips.find(({ value }) => value === show);
     chip.hidden = !is && this.values.show !== show;
@@ -68,7 +67,7 @@ export class Filters {
     this.more.setAttribute("aria-expanded", is);
   }
 
-  // `typed`: what was typed before the field was there.
+  // `typed`: what was typed before the field existed.
   search(typed) {
     this.open(true);
     this.fields.text.focus();
@@ -82,7 +81,7 @@ export class Filters {
     const was = this.values.show;
     const show = change.show ?? was;
     this.values = { ...this.values, ...change };
-    // Suspicious labels come in their own order, and it goes with them.
+    // Suspicious labels have an order of their own.
     if (show !== was && show === "suspicious") this.values.sort = "suspicion";
     else if (show !== was && was === "suspicious") this.values.sort = "order";
     this.show();
@@ -97,10 +96,10 @@ export class Filters {
       const { from, to, text } = this.fields;
       this.set({ from: share(from, 0), to: share(to, 1), text: text.value.trim() });
     };
-    this.typing = setTimeout(() => this.late?.(), TYPING);
+    this.typing = setTimeout(() => this.late?.(), TYPING_MS);
   }
 
-  // What was typed counts now.
+  // Searches for what was typed without waiting.
   settle() {
     clearTimeout(this.typing);
     this.late?.();
@@ -108,20 +107,20 @@ export class Filters {
 
   show() {
     const { show, from, to, text, like } = this.values;
-    this.fields.sort.options[0].textContent = like ? "Nearest first" : text ? "Best fit first" : SORT.order;
+    this.fields.sort.options[0].textContent = like ? "Most similar first" : text ? "Best match first" : SORT.order;
     this.like.hidden = !like;
     for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
     const shown = { ...this.values, from: Math.round(100 * from), to: Math.round(100 * to) };
     for (const [name, field] of Object.entries(this.fields)) {
-      // Nobody's typing is overwritten, except by emptying.
+      // A field in which somebody types is only ever emptied.
       if (field !== document.activeElement || shown[name] === "") field.value = shown[name];
     }
   }
 
   showLike(name) {
-    const words = `Like ${name ?? "this item"}`;
+    const words = `Similar to ${name ?? "this item"}`;
     this.like.replaceChildren(element("span", "name", words), element("span", { "aria-hidden": "true" }, " ✕"));
-    this.like.title = `${words}: click to see all items again`;
+    this.like.title = `${words}. Click to see all items`;
     this.like.setAttribute("aria-label", `${words}. Remove`);
     this.like.setAttribute("aria-pressed", "true");
   }

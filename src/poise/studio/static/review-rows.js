@@ -23,14 +23,14 @@ export function wordsFor({ label, guess, state }, colours) {
   const words = state === "unsure" || state === "skipped" ? [element("span", "aside", state)] : [];
   if (label !== null) {
     words.push(dot(label, colours), element("b", {}, label));
-    if (guess !== null && guess !== label) words.push(quiet(`the model says ${guess}`));
+    if (guess !== null && guess !== label) words.push(quiet(`the model predicts ${guess}`));
   } else if (guess !== null) {
     words.push(dot(guess, colours, "dot ring"), quiet(element("span", "probably", "probably "), guess));
   }
-  return words.length ? words : [quiet("not known yet")];
+  return words.length ? words : [quiet("unknown yet")];
 }
 
-// Shows a row in an element; without one, that it is still to come.
+// Shows a row in an element; a row that is not loaded yet is empty.
 export function fill(node, row, tiles, colours) {
   node.classList.toggle("waiting", !row);
   if (!row) {
@@ -44,12 +44,12 @@ export function fill(node, row, tiles, colours) {
   node.replaceChildren(...cells(tiles ? "presentation" : "gridcell", {
     by: votes.length > 1 ? votes.map(([who, label]) => `${who}: ${label}`).join(", ") : by ?? "",
     time: time ? shortTime(time) : "",
-    // Where somebody gave a label, how sure the model is of its guess says nothing about it.
+    // The confidence of a guess says nothing about a label that somebody gave.
     confidence: row.label !== null || confidence === null ? "" : percent(confidence),
     suspicion: suspicion === null ? "" : percent(suspicion),
   }));
   const cell = (name) => node.querySelector(`:scope > .${name}`);
-  // The folder gives way first: the end of a path tells more.
+  // The folder is cut off first: the end of a path says more.
   const end = source.lastIndexOf("/") + 1;
   cell("source").append(element("span", {}, source.slice(0, end)), element("span", {}, source.slice(end)));
   cell("source").title = source;

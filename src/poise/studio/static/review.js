@@ -74,8 +74,8 @@ class Review {
     this.filters = new Filters(remembered.filters, () => this.reload(true), this.views);
     this.head = element("div", { className: "head", role: "row", "aria-rowindex": 1 });
     this.head.append(...cells("columnheader", COLUMNS));
-    this.head.querySelector(".confidence").title = "How often such guesses are right, judged by labels held out; not a measured accuracy";
-    this.head.querySelector(".suspicion").title = "Probability that this label is wrong, by what the other labels say; from 50% on it is suspicious";
+    this.head.querySelector(".confidence").title = "How often such guesses are right, estimated from labels that were held out; not a measured accuracy";
+    this.head.querySelector(".suspicion").title = "Probability that this label is wrong, judging by the other labels; from 50% it is suspicious";
     this.space = element("div", { className: "space", role: "presentation" });
     this.list = element("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
     this.list.setAttribute("aria-multiselectable", "true");
@@ -103,7 +103,7 @@ class Review {
     on(this.container, "focus", () => this.list.focus());
     on(this.list, "scroll", () => this.wall.scrolled());
     on(this.list, "wheel", (event) => this.wall.wheel(event), { passive: false });
-    // Shift and click mean a range of items here, not of letters.
+    // A click with Shift selects a range of items here, not of text.
     on(this.space, "mousedown", (event) => event.shiftKey && event.preventDefault());
     on(this.space, "click", (event) => this.click(event));
     on(this.space, "dblclick", () => this.open());
