@@ -85,7 +85,9 @@ export class ClassFinder {
   }
 
   mark() {
-    [...this.list.children].forEach((row, index) => row.setAttribute("aria-selected", String(index === this.current)));
+    for (const [index, row] of [...this.list.children].entries()) {
+      row.setAttribute("aria-selected", String(index === this.current));
+    }
     const row = this.list.children[this.current];
     row?.scrollIntoView({ block: "nearest" });
     this.field.setAttribute("aria-activedescendant", row?.id ?? "");

@@ -114,7 +114,8 @@ class Export {
   }
 
   async showPreview() {
-    const turn = (this.turn += 1);
+    this.turn += 1;
+    const { turn } = this;
     const query = new URLSearchParams(this.chosen);
     try {
       for (;;) {

@@ -255,7 +255,7 @@ class MapScreen {
     const hidden = this.hidden[this.mode];
     if (group === null) hidden.clear();
     else if (only) {
-      this.dressed.counts.forEach((_, other) => hidden.add(other));
+      for (const other of this.dressed.counts.keys()) hidden.add(other);
       hidden.delete(group);
     } else if (!hidden.delete(group)) hidden.add(group);
     this.card.point(null);

@@ -8,16 +8,16 @@ const STEPS = ["reading", "embedding", "joining neighbours", "ready"];
 const KINDS = { image: "image", text: "text", vector: "vector" };
 const THUMBNAIL_PIXELS = 160;
 
-export function showPreparing({ name, error, steps, glimpses, found: source }) {
+export function showPreparing({ name, error, steps, glimpses, found: contents }) {
   byId("prepare-name").textContent = name;
   byId("prepare-problem").textContent = error ? `Could not prepare it: ${error}` : "";
   byId("prepare-again").hidden = !error;
   byId("steps").replaceChildren(...STEPS.map((title) => stepRow(title, steps.findLast((step) => step.name === title))));
   showGlimpses(glimpses);
-  if (!source) return;
-  const { kind, unreadable, reasons, few } = source;
+  if (!contents) return;
+  const { kind, unreadable, reasons, few } = contents;
   const failed = unreadable ? `, ${number(unreadable)} could not be read` : "";
-  byId("found").textContent = `${counted(source.items, KINDS[kind])}${failed}`;
+  byId("found").textContent = `${counted(contents.items, KINDS[kind])}${failed}`;
   byId("unreadable").hidden = !unreadable;
   byId("unreadable").querySelector("summary").textContent = "See why";
   byId("unreadable").querySelector("ul").replaceChildren(...reasons.map((why) => element("li", {}, why)));

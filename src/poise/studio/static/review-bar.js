@@ -25,9 +25,9 @@ export class Bar {
     }));
   }
 
-  // `agreement`: the server's words on how far people agree, if several were asked.
-  show(total, selected, agreement) {
-    const words = [items(total), selected ? `${number(selected)} selected` : "", agreement].filter(Boolean).join(" · ");
+  // `summary`: what the server says about the whole list.
+  show(total, selected, summary) {
+    const words = [items(total), selected ? `${number(selected)} selected` : "", summary].filter(Boolean).join(" · ");
     if (this.count.textContent !== words) this.count.textContent = words;
     for (const control of [...this.classes.children, ...this.actions]) control.disabled = !selected;
   }

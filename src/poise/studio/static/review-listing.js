@@ -62,7 +62,8 @@ export class Listing {
   // Fetches the pages that `wanted` names, together; the old rows stay until then. False if another refresh
   // overtook this one.
   async refresh(filters, wanted) {
-    const turn = (this.turn += 1);
+    this.turn += 1;
+    const { turn } = this;
     this.filters = filters;
     this.asked = new Map();
     const fetched = new Map();
@@ -79,8 +80,8 @@ export class Listing {
     return true;
   }
 
-  keep(page, { rows, total, like, said, agreement, fresh }) {
-    Object.assign(this, { total, said, agreement, fresh });
+  keep(page, { rows, total, like, said: summary, agreement, fresh }) {
+    Object.assign(this, { total, summary, agreement, fresh });
     this.like = like;
     this.pages.set(page, rows.map((row) => this.asCorrected(row)));
     if (this.pages.size > MAX_PAGES_KEPT) {

@@ -71,7 +71,8 @@ export class Selection {
     const end = clamp(to, from - MAX_ITEMS + 1, from + MAX_ITEMS - 1);
     if (end !== to) this.say(`You can select at most ${items(MAX_ITEMS)}.`);
     this.entries.clear();
-    const mine = (this.gathering = {});
+    const mine = {};
+    this.gathering = mine;
     mine.done = this.gather(mine, Math.min(from, end), Math.max(from, end));
     if (this.gathering) this.changed();
   }

@@ -34,7 +34,7 @@ export class Wall {
   reshape(tiles) {
     const first = this.line ? Math.round(this.top / this.line) * this.across : 0;
     if (tiles !== this.tiles) {
-      this.nodes.forEach((node) => node.remove());
+      for (const node of this.nodes.values()) node.remove();
       this.nodes.clear();
     }
     this.tiles = tiles;

@@ -143,7 +143,8 @@ class Review {
       this.stale = true;
       return;
     }
-    const mine = (this.reloading = {});
+    const mine = {};
+    this.reloading = mine;
     this.stale = false;
     if (anew) delete this.container.dataset.ready;
     this.list.setAttribute("aria-busy", "true");
@@ -166,7 +167,7 @@ class Review {
   settle(anew) {
     const positions = new Map();
     for (const [page, rows] of this.listing.pages) {
-      rows.forEach(({ item }, position) => positions.set(item, page * PAGE + position));
+      for (const [offset, { item }] of rows.entries()) positions.set(item, page * PAGE + offset);
     }
     this.selection.follow(positions, this.listing.total, anew);
     this.notes.tell(this.listing.fresh ? "" : OUTDATED);
@@ -288,7 +289,9 @@ class Review {
     this.head.hidden = tiles;
     this.list.classList.toggle("tiles", tiles);
     this.list.setAttribute("role", tiles ? "listbox" : "grid");
-    this.views.forEach((view, position) => view.setAttribute("aria-pressed", tiles === (position === 1)));
+    const [tableChip, tilesChip] = this.views;
+    tableChip.setAttribute("aria-pressed", !tiles);
+    tilesChip.setAttribute("aria-pressed", tiles);
     this.wall.reshape(tiles);
     this.countRows();
   }
@@ -310,9 +313,9 @@ class Review {
   }
 
   showCount() {
-    const { total, agreement, said } = this.listing;
+    const { total, agreement, summary } = this.listing;
     this.filters.offer("disagreed", Boolean(agreement));
-    this.bar.show(total, this.selection.size, said);
+    this.bar.show(total, this.selection.size, summary);
   }
 
   showEmpty() {
