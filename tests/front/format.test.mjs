@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { counted, duration, items, number, percent, sentence, shortTime } from "../../src/poise/studio/static/format.js";
+import {
+  counted,
+  duration,
+  items,
+  number,
+  percent,
+  sentence,
+  shortTime,
+} from "../../src/poise/studio/static/format.js";
 
 test("numbers have thousands separators", () => {
   assert.equal(number(0), "0");

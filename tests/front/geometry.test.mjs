@@ -41,7 +41,10 @@ test("bounds hold all points, and no points have bounds too", () => {
 test("a fitted camera shows all of a box", () => {
   const box = { left: -3, right: 5, low: 1, high: 2 };
   const camera = geometry.fitted(box, SIZE);
-  for (const [x, y] of [[box.left, box.low], [box.right, box.high]]) {
+  for (const [x, y] of [
+    [box.left, box.low],
+    [box.right, box.high],
+  ]) {
     const [left, top] = geometry.toScreen(camera, SIZE, x, y);
     assert.ok(left >= 0 && left <= SIZE.width && top >= 0 && top <= SIZE.height);
   }
@@ -86,9 +89,15 @@ test("a polygon holds the points inside it, also where it is not convex", () => 
 
 test("the order of drawing is a permutation that never changes", () => {
   const order = geometry.shuffled(1000);
-  assert.deepEqual([...order].sort((a, b) => a - b), Array.from({ length: 1000 }, (_, i) => i));
+  assert.deepEqual(
+    [...order].sort((a, b) => a - b),
+    Array.from({ length: 1000 }, (_, i) => i),
+  );
   assert.deepEqual(order, geometry.shuffled(1000));
-  assert.notDeepEqual(order, Uint32Array.from({ length: 1000 }, (_, i) => i));
+  assert.notDeepEqual(
+    order,
+    Uint32Array.from({ length: 1000 }, (_, i) => i),
+  );
 });
 
 test("values are read as the server sends them", () => {
@@ -107,7 +116,10 @@ test("values are read as the server sends them", () => {
 
 test("uncertainty has as many groups as the legend has rows", () => {
   const groups = new Set(Array.from({ length: 256 }, (_, shade) => geometry.groupOf("uncertainty", shade)));
-  assert.deepEqual([...groups], Array.from({ length: geometry.BINS }, (_, bin) => bin));
+  assert.deepEqual(
+    [...groups],
+    Array.from({ length: geometry.BINS }, (_, bin) => bin),
+  );
 });
 
 test("labelled points are drawn last, hidden groups not at all", () => {
@@ -144,7 +156,11 @@ test("a sample keeps all labelled points as long as they are few", () => {
 });
 
 test("a colour scale begins and ends with its own colours", () => {
-  const scale = [[0, 0, 0], [100, 200, 50], [255, 255, 255]];
+  const scale = [
+    [0, 0, 0],
+    [100, 200, 50],
+    [255, 255, 255],
+  ];
   assert.deepEqual(geometry.between(scale, 0), [0, 0, 0]);
   assert.deepEqual(geometry.between(scale, 0.5), [100, 200, 50]);
   assert.deepEqual(geometry.between(scale, 0.25), [50, 100, 25]);

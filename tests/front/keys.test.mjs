@@ -6,7 +6,15 @@ import { ClassKeys, OWN_KEYS, refusal } from "../../src/poise/studio/static/clas
 import { isUndo, keyOf } from "../../src/poise/studio/static/keys.js";
 
 const CLASSES = [{ key: "1" }, { key: "2" }, { key: "" }];
-const press = (key, code, more = {}) => ({ key, code, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more });
+const press = (key, code, more = {}) => ({
+  key,
+  code,
+  shiftKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  ...more,
+});
 
 test("capitals count as letters", () => {
   assert.equal(keyOf(press("U", "KeyU")), "u");

@@ -65,6 +65,13 @@ test("points at the edge are cut off, points beyond it left out", () => {
 
 test("a renderer without points shows the ground", () => {
   const canvas = makeCanvas();
-  makePlain(canvas).draw({ camera: { x: 0, y: 0, scale: 1 }, size: SIZE, ratio: 1, radii: [1, 2], ground: GROUND, part: "all" });
+  makePlain(canvas).draw({
+    camera: { x: 0, y: 0, scale: 1 },
+    size: SIZE,
+    ratio: 1,
+    radii: [1, 2],
+    ground: GROUND,
+    part: "all",
+  });
   assert.deepEqual(canvas.pixel(5, 5), GROUND);
 });

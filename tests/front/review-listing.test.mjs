@@ -13,7 +13,10 @@ function makeServer(total) {
     const query = new URLSearchParams(path.split("?")[1]);
     const offset = Number(query.get("offset"));
     const count = Math.max(Math.min(Number(query.get("limit")), total - offset), 0);
-    const rows = Array.from({ length: count }, (_, i) => ({ item: `i${offset + i}`, label: labels.get(`i${offset + i}`) ?? null }));
+    const rows = Array.from({ length: count }, (_, i) => ({
+      item: `i${offset + i}`,
+      label: labels.get(`i${offset + i}`) ?? null,
+    }));
     return { rows, total, like: null, said: "", agreement: null, fresh: true };
   };
   return { get, labels, requests };

@@ -12,9 +12,15 @@ const order = (typed, names, guess) => matches(typed, named(...names), guess).ma
 test("the best match comes first", () => {
   const names = ["grey eagle", "barn owl", "owl", "Eulé"];
   for (const [typed, best] of [
-    ["owl", "owl"], ["ba", "barn owl"], ["o", "owl"], ["eag", "grey eagle"],
-    ["gle", "grey eagle"], ["EULE", "Eulé"], ["gyel", "grey eagle"],
-  ]) assert.equal(order(typed, names)[0], best, typed);
+    ["owl", "owl"],
+    ["ba", "barn owl"],
+    ["o", "owl"],
+    ["eag", "grey eagle"],
+    ["gle", "grey eagle"],
+    ["EULE", "Eulé"],
+    ["gyel", "grey eagle"],
+  ])
+    assert.equal(order(typed, names)[0], best, typed);
 });
 
 test("ranks go from the whole name to letters in order", () => {
@@ -37,7 +43,13 @@ test("a slash makes a group only if two names share it", () => {
   assert.deepEqual(splitName("/odd"), ["", "/odd"]);
   assert.deepEqual(splitName("odd/"), ["", "odd/"]);
   const groups = groupsOf(named("bird/owl", "bird/crow", "24/7", "/odd/"));
-  assert.deepEqual([...groups], [["bird/owl", "bird"], ["bird/crow", "bird"]]);
+  assert.deepEqual(
+    [...groups],
+    [
+      ["bird/owl", "bird"],
+      ["bird/crow", "bird"],
+    ],
+  );
 });
 
 test("an undo says what it did", () => {

@@ -19,8 +19,13 @@ export class About {
     if (this.panel.hidden) return;
     const rows = await this.fetch(item);
     if (this.item !== item) return; // another one is shown by now
-    this.panel.replaceChildren(element("dl", {}, ...rows.map(([name, value]) => (
-      element("div", {}, element("dt", {}, name), element("dd", {}, value || "–"))))));
+    this.panel.replaceChildren(
+      element(
+        "dl",
+        {},
+        ...rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value || "–"))),
+      ),
+    );
   }
 
   async fetch(item) {

@@ -8,7 +8,9 @@ const RETRY_MS = [300, 1000, 3000];
 const RETRY_STATUSES = [403, 503];
 
 let annotator = "";
-export const setAnnotator = (name) => { annotator = name; };
+export const setAnnotator = (name) => {
+  annotator = name;
+};
 
 export class Refused extends Error {
   constructor(status, body) {
@@ -18,7 +20,8 @@ export class Refused extends Error {
 }
 
 // What went wrong, as a sentence.
-export const reason = (error) => (error instanceof Refused ? sentence(error.message) : "poise does not answer. Is it still running?");
+export const reason = (error) =>
+  error instanceof Refused ? sentence(error.message) : "poise does not answer. Is it still running?";
 
 function withName(path) {
   if (!annotator) return path;
@@ -40,11 +43,13 @@ export async function get(path) {
 }
 
 export async function post(path, body) {
-  return answered(await fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(signed(body)),
-  }));
+  return answered(
+    await fetch(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(signed(body)),
+    }),
+  );
 }
 
 export async function bytes(path) {
@@ -55,11 +60,13 @@ export async function bytes(path) {
 }
 
 export async function upload(path, file) {
-  return answered(await fetch(`${path}?name=${encodeURIComponent(file.name)}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/octet-stream" },
-    body: file,
-  }));
+  return answered(
+    await fetch(`${path}?name=${encodeURIComponent(file.name)}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/octet-stream" },
+      body: file,
+    }),
+  );
 }
 
 export function uniqueId() {
@@ -102,7 +109,9 @@ export class Outbox {
     const entry = { path, body: signed(body) };
     this.entries.push(entry);
     this.keep();
-    const decided = new Promise((done) => { this.decided.set(entry, done); });
+    const decided = new Promise((done) => {
+      this.decided.set(entry, done);
+    });
     this.run();
     return decided;
   }
@@ -124,12 +133,14 @@ export class Outbox {
   }
 
   run() {
-    this.running ??= this.sendAll().finally(() => { this.running = null; });
+    this.running ??= this.sendAll().finally(() => {
+      this.running = null;
+    });
     return this.running;
   }
 
   async sendAll() {
-    for (let attempt = 0; this.entries.length;) {
+    for (let attempt = 0; this.entries.length; ) {
       const entry = this.entries[0];
       this.on.sending();
       try {
@@ -143,7 +154,9 @@ export class Outbox {
           await this.on.refused(error, entry);
         } else {
           this.on.offline(error);
-          await new Promise((done) => { setTimeout(done, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]); });
+          await new Promise((done) => {
+            setTimeout(done, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
+          });
           attempt += 1;
         }
       }

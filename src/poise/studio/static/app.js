@@ -7,7 +7,7 @@ import { content } from "./content.js";
 import { byId, element } from "./dom.js";
 import { watchKeys } from "./keys.js";
 import { LabelScreen } from "./label-screen.js";
-import { OTHERS, here, watchHistory, went } from "./places.js";
+import { here, OTHERS, watchHistory, went } from "./places.js";
 import { showPreparing } from "./preparing.js";
 import { saved } from "./saving.js";
 import { Session } from "./session.js";
@@ -44,7 +44,9 @@ const isReady = () => session.state !== null;
 
 // What the other screens may use. Their changes throw the reason if the server refuses them.
 const host = {
-  get, post, bytes,
+  get,
+  post,
+  bytes,
   upload: async (path, file) => {
     const result = await upload(path, file);
     session.take(await get("api/state"));
@@ -60,11 +62,16 @@ const host = {
   },
   kind: () => session.state.kind,
   undo: () => session.undo(),
-  open: async (item) => { await show("label"); await session.lookAt(item); },
+  open: async (item) => {
+    await show("label");
+    await session.lookAt(item);
+  },
   label: (items, name, via = "map", versions = {}) => session.written("label", { items, label: name, via }, versions),
   clear: (items, versions = {}) => session.written("clear", { items }, versions),
   restrict: (items) => session.written("setting", { name: "only", value: items }),
-  say: (words) => { byId("saved").textContent = words; },
+  say: (words) => {
+    byId("saved").textContent = words;
+  },
 };
 
 // `wanted`: what the screen shows first.
@@ -129,21 +136,26 @@ function leave() {
 function openHelp() {
   const { classes, compared, kind } = session.state ?? { classes: [] };
   showRemap(byId("remap"), byId("remap-problem"), classes, (name, key) => session.record("class", { name, key }));
-  const sections = classes.filter(({ note, examples }) => note || examples)
+  const sections = classes
+    .filter(({ note, examples }) => note || examples)
     .map((labelClass) => element("section", {}, ...described(labelClass, kind)));
   byId("described").replaceChildren(...sections);
   byId("compared").textContent = compared ?? "";
   if (!byId("help").open) byId("help").showModal();
 }
 
-watchKeys(press, () => (screen.name === "label" ? session.state?.classes ?? [] : []));
+watchKeys(press, () => (screen.name === "label" ? (session.state?.classes ?? []) : []));
 for (const button of document.querySelectorAll("[data-key]")) {
   button.addEventListener("click", () => press(button.dataset.key));
 }
 for (const button of document.querySelectorAll("nav [data-screen]")) {
-  button.addEventListener("click", () => { if (isReady()) show(button.dataset.screen); });
+  button.addEventListener("click", () => {
+    if (isReady()) show(button.dataset.screen);
+  });
 }
-watchHistory((name, wanted) => { if (isReady()) turnTo(name, wanted); });
+watchHistory((name, wanted) => {
+  if (isReady()) turnTo(name, wanted);
+});
 byId("help-button").addEventListener("click", openHelp);
 byId("prepare-again").addEventListener("click", () => post("api/prepare", {}));
 
@@ -154,7 +166,9 @@ async function askName() {
   if (name) return name;
   const dialog = byId("who-dialog");
   dialog.showModal();
-  await new Promise((done) => { dialog.addEventListener("close", done, { once: true }); });
+  await new Promise((done) => {
+    dialog.addEventListener("close", done, { once: true });
+  });
   const typed = byId("who-name").value.trim();
   if (!typed) return askName();
   localStorage.setItem(NAME, typed);
@@ -168,7 +182,9 @@ async function prepared() {
     if (!state.preparing) return state;
     document.body.dataset.screen = "prepare";
     showPreparing(state.preparing);
-    await new Promise((done) => { setTimeout(done, PREPARING_POLL_MS); });
+    await new Promise((done) => {
+      setTimeout(done, PREPARING_POLL_MS);
+    });
   }
 }
 
@@ -187,7 +203,10 @@ async function start() {
     setAnnotator(name);
     byId("who").hidden = false;
     byId("who").textContent = name;
-    byId("who").addEventListener("click", () => { localStorage.removeItem(NAME); location.reload(); });
+    byId("who").addEventListener("click", () => {
+      localStorage.removeItem(NAME);
+      location.reload();
+    });
     state = await get("api/state");
   }
   await session.begin(state);

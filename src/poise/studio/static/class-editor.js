@@ -60,9 +60,13 @@ export class ClassEditor {
     const typed = filter.value.trim().toLowerCase();
     const focused = list.contains(document.activeElement);
     const matching = this.classes.filter(({ name }) => name.toLowerCase().includes(typed));
-    this.position = Math.max(0, this.classes.findIndex(({ name }) => name === this.selected));
+    this.position = Math.max(
+      0,
+      this.classes.findIndex(({ name }) => name === this.selected),
+    );
     list.replaceChildren(...matching.map((labelClass) => this.row(labelClass)));
-    if (!matching.length) list.append(element("li", "quiet", typed ? "No class matches." : "There are no classes yet."));
+    if (!matching.length)
+      list.append(element("li", "quiet", typed ? "No class matches." : "There are no classes yet."));
     const current = list.querySelector("[aria-current]");
     current?.scrollIntoView({ block: "nearest" });
     if (focused) current?.focus();
@@ -78,22 +82,32 @@ export class ClassEditor {
       const disabled = to < 0 || to > last || to === this.position;
       return button({ disabled, onclick: () => this.move(this.selected, to) }, words);
     });
-    moves.replaceChildren(...buttons, button({ className: "sort", disabled: last < 1, onclick: () => this.sort() }, "Sort by name"));
+    moves.replaceChildren(
+      ...buttons,
+      button({ className: "sort", disabled: last < 1, onclick: () => this.sort() }, "Sort by name"),
+    );
     [...moves.children].find((control) => control.textContent === focused && !control.disabled)?.focus();
   }
 
   row(labelClass) {
     const { name, count } = labelClass;
     const isSelected = name === this.selected;
-    const control = button({ draggable: true, title: name, tabIndex: isSelected ? 0 : -1, onclick: () => this.select(name) },
-      dot(labelClass), element("span", "name", name), element("span", "count", number(count)));
+    const control = button(
+      { draggable: true, title: name, tabIndex: isSelected ? 0 : -1, onclick: () => this.select(name) },
+      dot(labelClass),
+      element("span", "name", name),
+      element("span", "count", number(count)),
+    );
     control.dataset.name = name;
     control.toggleAttribute("aria-current", isSelected);
     control.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", name));
     control.addEventListener("dragover", (event) => event.preventDefault());
     control.addEventListener("drop", (event) => {
       event.preventDefault();
-      this.move(event.dataTransfer.getData("text/plain"), this.classes.findIndex((other) => other.name === name));
+      this.move(
+        event.dataTransfer.getData("text/plain"),
+        this.classes.findIndex((other) => other.name === name),
+      );
     });
     return element("li", {}, control);
   }
@@ -133,7 +147,10 @@ export class ClassEditor {
     this.say("");
     try {
       const event = await this.host.change(kind, data);
-      this.parts.status.replaceChildren(element("span", {}, words), button({ onclick: () => this.undo(event) }, "Undo"));
+      this.parts.status.replaceChildren(
+        element("span", {}, words),
+        button({ onclick: () => this.undo(event) }, "Undo"),
+      );
     } catch (error) {
       this.say(`${error.message}.`);
     }

@@ -46,7 +46,9 @@ export class ClassFinder {
     this.note = dialog.querySelector("p");
     this.field.addEventListener("input", () => this.search());
     this.field.addEventListener("keydown", (event) => this.press(event));
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
   }
 
   open(classes, guess, purpose) {
@@ -67,8 +69,12 @@ export class ClassFinder {
     // The Enter that was meant for an existing class must not create one.
     this.current = matching.length ? 0 : -1;
     const more = matching.length - MAX_LISTED;
-    this.note.textContent = more > 0 ? `and ${number(more)} more: type on`
-      : matching.length || !typed ? "" : "No class matches. Press Enter to create it.";
+    this.note.textContent =
+      more > 0
+        ? `and ${number(more)} more: type on`
+        : matching.length || !typed
+          ? ""
+          : "No class matches. Press Enter to create it.";
     this.list.replaceChildren(...this.options.map((option, index) => this.row(option, index)));
     this.mark();
   }
@@ -77,9 +83,14 @@ export class ClassFinder {
     const { make, name, note, key, code, count } = option;
     const parts = make
       ? [element("span", "name", `Create class “${make}”`)]
-      : [element("kbd", {}, key || code || " "), dot(option), element("span", "name", name), element("span", "count", number(count))];
+      : [
+          element("kbd", {}, key || code || " "),
+          dot(option),
+          element("span", "name", name),
+          element("span", "count", number(count)),
+        ];
     const row = element("li", { id: `finder-${index}`, role: "option" }, ...parts);
-    row.title = note ? `${name}\n${note}` : name ?? "";
+    row.title = note ? `${name}\n${note}` : (name ?? "");
     row.addEventListener("click", () => this.take(option));
     return row;
   }

@@ -71,11 +71,20 @@ export class ClassForm {
   }
 
   swatch({ name, colour: current }, colour) {
-    const owner = colour === null ? null : this.editor.classes.find((other) => other.colour === colour && other.name !== name);
+    const owner =
+      colour === null ? null : this.editor.classes.find((other) => other.colour === colour && other.name !== name);
     const words = colour === null ? "No colour" : `Colour ${colour + 1}${owner ? `, swap with ${owner.name}` : ""}`;
     const done = colour === null ? `Removed the colour of “${name}”.` : `Changed the colour of “${name}”.`;
-    const onclick = () => { if (current !== colour) this.editor.change("colour", { name, colour }, done); };
-    const settings = { className: "swatch", title: words, onclick, "aria-label": words, "aria-pressed": current === colour };
+    const onclick = () => {
+      if (current !== colour) this.editor.change("colour", { name, colour }, done);
+    };
+    const settings = {
+      className: "swatch",
+      title: words,
+      onclick,
+      "aria-label": words,
+      "aria-pressed": current === colour,
+    };
     const made = named(button(settings), `colour ${colour}`);
     if (colour === null) made.classList.add("none");
     else made.style.setProperty("--c", `var(${colourName({ colour })})`);
@@ -84,10 +93,17 @@ export class ClassForm {
   }
 
   note({ name, note }) {
-    const field = named(element("textarea", {
-      value: note ?? "", maxLength: MAX_NOTE_LENGTH, rows: 3, placeholder: "What belongs to this class, and what does not",
-      onchange: () => this.saveNote(), "aria-label": "Note",
-    }), "note");
+    const field = named(
+      element("textarea", {
+        value: note ?? "",
+        maxLength: MAX_NOTE_LENGTH,
+        rows: 3,
+        placeholder: "What belongs to this class, and what does not",
+        onchange: () => this.saveNote(),
+        "aria-label": "Note",
+      }),
+      "note",
+    );
     field.dataset.of = name;
     return section("Note", field, element("p", "quiet", "Shown when you hover over the class, and in the help (?)."));
   }
@@ -101,7 +117,9 @@ export class ClassForm {
     const { name } = labelClass;
     this.savingNote = note;
     const saved = this.editor.change("describe", { name, note }, `Changed the note of “${name}”.`);
-    saved.finally(() => { this.savingNote = null; });
+    saved.finally(() => {
+      this.savingNote = null;
+    });
   }
 
   examples(labelClass) {
@@ -109,16 +127,24 @@ export class ClassForm {
     const { name } = labelClass;
     const examples = labelClass.examples ?? [];
     const set = (items, words) => this.editor.change("describe", { name, examples: items }, words);
-    const frame = examples.length ? described({ ...labelClass, note: "" }, kind)[1] : element("p", "quiet", "None yet.");
+    const frame = examples.length
+      ? described({ ...labelClass, note: "" }, kind)[1]
+      : element("p", "quiet", "None yet.");
     for (const [index, item] of examples.entries()) {
       const rest = examples.filter((other) => other !== item);
       const onclick = () => set(rest, `Removed an example of “${name}”.`);
       frame.children[index].append(button({ onclick, "aria-label": `Remove example ${index + 1}` }, "✕"));
     }
-    const add = named(button({
-      disabled: !question || examples.includes(question.item) || examples.length >= MAX_EXAMPLES,
-      onclick: () => set([...examples, question.item], `Added an example of “${name}”.`),
-    }, "Add the item on the screen"), "add");
+    const add = named(
+      button(
+        {
+          disabled: !question || examples.includes(question.item) || examples.length >= MAX_EXAMPLES,
+          onclick: () => set([...examples, question.item], `Added an example of “${name}”.`),
+        },
+        "Add the item on the screen",
+      ),
+      "add",
+    );
     return section("Examples", frame, add);
   }
 
@@ -132,12 +158,25 @@ export class ClassForm {
       editor.selected = into;
       editor.change("merge", { name, into }, `Merged “${name}” into “${into}”: ${labels(count)} moved.`);
     };
-    const remove = () => editor.change("remove", { name }, `Deleted “${name}”${count ? `: ${labels(count)} cleared` : ""}.`);
-    const merging = element("div", { className: "line", hidden: !others.length },
-      element("span", {}, count ? `Move its ${labels(count)} to` : "Merge it into"), select, button({ onclick: merge }, "Merge"));
-    const removing = element("div", "line",
-      element("span", {}, count ? `Clear its ${labels(count)}: these items may be asked about again` : "It has no labels"),
-      button({ className: "bad", onclick: remove }, "Delete"));
+    const remove = () =>
+      editor.change("remove", { name }, `Deleted “${name}”${count ? `: ${labels(count)} cleared` : ""}.`);
+    const merging = element(
+      "div",
+      { className: "line", hidden: !others.length },
+      element("span", {}, count ? `Move its ${labels(count)} to` : "Merge it into"),
+      select,
+      button({ onclick: merge }, "Merge"),
+    );
+    const removing = element(
+      "div",
+      "line",
+      element(
+        "span",
+        {},
+        count ? `Clear its ${labels(count)}: these items may be asked about again` : "It has no labels",
+      ),
+      button({ className: "bad", onclick: remove }, "Delete"),
+    );
     return section("Merge or delete", merging, removing);
   }
 }

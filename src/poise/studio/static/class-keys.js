@@ -34,10 +34,22 @@ export class ClassKeys {
   show(following) {
     const rows = following.map((labelClass) => {
       const { code, name } = labelClass;
-      return element("li", { title: name }, element("kbd", {}, code[1]), dot(labelClass), element("span", "name", name));
+      return element(
+        "li",
+        { title: name },
+        element("kbd", {}, code[1]),
+        dot(labelClass),
+        element("span", "name", name),
+      );
     });
-    const hint = element("p", "quiet",
-      element("kbd", {}, this.first), " and then…  ", element("kbd", {}, "Esc"), " cancels");
+    const hint = element(
+      "p",
+      "quiet",
+      element("kbd", {}, this.first),
+      " and then…  ",
+      element("kbd", {}, "Esc"),
+      " cancels",
+    );
     this.hint.replaceChildren(hint, element("ul", {}, ...rows));
     this.hint.hidden = false;
   }

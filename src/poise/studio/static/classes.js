@@ -110,8 +110,13 @@ export class ClassColumn {
   row(labelClass, shortName) {
     const { name, key, code, colour, note, examples } = labelClass;
     const counter = element("span", "count");
-    const row = button({ className: colour == null ? "class plain" : "class" },
-      element("kbd", {}, key || code || " "), dot(labelClass), element("span", "name", shortName), counter);
+    const row = button(
+      { className: colour == null ? "class plain" : "class" },
+      element("kbd", {}, key || code || " "),
+      dot(labelClass),
+      element("span", "name", shortName),
+      counter,
+    );
     row.dataset.name = name;
     row.style.setProperty("--c", colour == null ? "var(--dot)" : `var(${colourName(labelClass)})`);
     row.addEventListener("click", () => {
@@ -130,7 +135,9 @@ export class ClassColumn {
     row.addEventListener("pointerenter", (event) => {
       if (event.pointerType === "mouse") this.hovering = setTimeout(() => this.showCard(labelClass, row), HOVER_MS);
     });
-    row.addEventListener("focus", () => { if (row.matches(":focus-visible")) this.showCard(labelClass, row); });
+    row.addEventListener("focus", () => {
+      if (row.matches(":focus-visible")) this.showCard(labelClass, row);
+    });
     for (const event of ["pointerleave", "blur"]) row.addEventListener(event, () => this.hideCard());
   }
 
@@ -153,7 +160,8 @@ export class ClassColumn {
     this.card.hidden = false;
     const { right, top } = row.getBoundingClientRect();
     const { offsetWidth, offsetHeight } = this.card;
-    const within = (wanted, size, room) => `${Math.max(CARD_GAP_PIXELS, Math.min(wanted, room - size - CARD_GAP_PIXELS))}px`;
+    const within = (wanted, size, room) =>
+      `${Math.max(CARD_GAP_PIXELS, Math.min(wanted, room - size - CARD_GAP_PIXELS))}px`;
     this.card.style.left = within(right + CARD_GAP_PIXELS, offsetWidth, innerWidth);
     this.card.style.top = within(top, offsetHeight, innerHeight);
   }

@@ -67,7 +67,8 @@ export async function content(item, kind, size) {
 function show(result, kind, size) {
   if (result.problem) return element("p", "gone", result.problem);
   if (kind === "text") return element("div", "text", result.text);
-  if (kind === "vector") return result.numbers.length <= MAX_TABLE_NUMBERS ? table(result.numbers) : sparkline(result.numbers);
+  if (kind === "vector")
+    return result.numbers.length <= MAX_TABLE_NUMBERS ? table(result.numbers) : sparkline(result.numbers);
   // In full size the element that was decoded itself: it is painted with the next frame.
   const image = size ? element("img", { src: result.image.src }) : result.image;
   image.alt = "";

@@ -34,7 +34,9 @@ function radios(title, name, options, chosen, choose) {
 }
 
 function importSentences({ imported, unchanged, unknown, predictions }) {
-  const sentences = [imported ? `${counted(imported, "label was", "labels were")} imported.` : "No new labels were imported."];
+  const sentences = [
+    imported ? `${counted(imported, "label was", "labels were")} imported.` : "No new labels were imported.",
+  ];
   if (unchanged) sentences.push(`${counted(unchanged, "was", "were")} here already.`);
   if (unknown) sentences.push(`${counted(unknown, "row names", "rows name")} an unknown item, or the same item again.`);
   if (predictions) sentences.push(`${counted(predictions, "prediction was", "predictions were")} left out.`);
@@ -55,21 +57,35 @@ class Export {
     this.count = element("p", { className: "quiet", role: "status" });
     this.link = element("a", { className: "main", download: "" }, "Download");
     this.file = element("input", { type: "file", id: "import-file", accept: ".csv,.jsonl,.parquet" });
-    this.zone = element("div", "zone",
-      element("label", { htmlFor: this.file.id }, "Choose a file or drop it here"), this.file);
+    this.zone = element(
+      "div",
+      "zone",
+      element("label", { htmlFor: this.file.id }, "Choose a file or drop it here"),
+      this.file,
+    );
     this.result = element("p", { className: "result", role: "status" });
-    const column = element("div", "column",
+    const column = element(
+      "div",
+      "column",
       element("h1", {}, "Export"),
-      element("div", "choices",
+      element(
+        "div",
+        "choices",
         radios("Format", "format", FORMATS, this.chosen.format, (format) => this.choose({ format })),
-        radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include }))),
+        radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include })),
+      ),
       this.preview,
       element("div", "act", this.link, this.count),
       element("p", "quiet", "The confidence is the model’s own estimate, not a measured accuracy."),
       element("h2", {}, "Import earlier labels"),
-      element("p", "quiet",
-        "A file in one of these formats. Items are matched by id or source. Predictions are left out."),
-      this.zone, this.result);
+      element(
+        "p",
+        "quiet",
+        "A file in one of these formats. Items are matched by id or source. Predictions are left out.",
+      ),
+      this.zone,
+      this.result,
+    );
     this.container.tabIndex = -1;
     this.container.replaceChildren(element("div", "export", column));
   }
@@ -126,7 +142,9 @@ class Export {
           return;
         }
         this.count.textContent = "The model is computing…";
-        await new Promise((done) => { setTimeout(done, POLL_MS); });
+        await new Promise((done) => {
+          setTimeout(done, POLL_MS);
+        });
         if (turn !== this.turn) return;
       }
     } catch (error) {

@@ -8,7 +8,8 @@ const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
 export const number = (value) => NUMBER.format(value);
 
 // "1 item", "2 items".
-export const counted = (count, singular, plural = `${singular}s`) => `${number(count)} ${count === 1 ? singular : plural}`;
+export const counted = (count, singular, plural = `${singular}s`) =>
+  `${number(count)} ${count === 1 ? singular : plural}`;
 
 export const items = (count) => counted(count, "item");
 

@@ -11,17 +11,11 @@ const SAMPLE_SIZE = 20000; // points drawn while the map moves, at most about
 export const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
 
 export function toScreen(camera, size, x, y) {
-  return [
-    size.width / 2 + (x - camera.x) * camera.scale,
-    size.height / 2 - (y - camera.y) * camera.scale,
-  ];
+  return [size.width / 2 + (x - camera.x) * camera.scale, size.height / 2 - (y - camera.y) * camera.scale];
 }
 
 export function toMap(camera, size, left, top) {
-  return [
-    camera.x + (left - size.width / 2) / camera.scale,
-    camera.y - (top - size.height / 2) / camera.scale,
-  ];
+  return [camera.x + (left - size.width / 2) / camera.scale, camera.y - (top - size.height / 2) / camera.scale];
 }
 
 export function bounds(points) {

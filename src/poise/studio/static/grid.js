@@ -28,7 +28,8 @@ export class Grid {
   tile(item, index, kind) {
     const tile = button({ className: "tile", role: "option", onclick: () => this.toggle(index) });
     tile.dataset.item = item;
-    if (kind === "text") for (const event of ["focus", "mouseenter"]) tile.addEventListener(event, () => this.read(index));
+    if (kind === "text")
+      for (const event of ["focus", "mouseenter"]) tile.addEventListener(event, () => this.read(index));
     content(item, kind, TILE_PIXELS).then((shown) => tile.prepend(shown));
     return tile;
   }
@@ -38,7 +39,10 @@ export class Grid {
       const selected = !this.leftOut.has(index);
       tile.setAttribute("aria-selected", String(selected));
       tile.tabIndex = index === this.current ? 0 : -1;
-      tile.setAttribute("aria-label", `Item ${index + 1} of ${this.tiles.length}, ${selected ? "selected" : "left out"}`);
+      tile.setAttribute(
+        "aria-label",
+        `Item ${index + 1} of ${this.tiles.length}, ${selected ? "selected" : "left out"}`,
+      );
     }
   }
 

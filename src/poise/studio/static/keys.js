@@ -26,7 +26,8 @@ export function keyOf(event, classes = []) {
 }
 
 // Ctrl-Z, or Cmd-Z on a Mac.
-export const isUndo = (event) => (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && keyOf(event) === "z";
+export const isUndo = (event) =>
+  (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && keyOf(event) === "z";
 
 // Calls `press(key, event)` for each key that is meant for the page, not for a field or a control.
 // `classes()` are those whose keys count now.

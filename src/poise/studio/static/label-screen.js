@@ -53,7 +53,9 @@ export class LabelScreen {
       if (together.checked) localStorage.removeItem(ALONE);
       else localStorage.setItem(ALONE, "yes");
     });
-    byId("welcome-close").addEventListener("click", () => { byId("welcome").hidden = true; });
+    byId("welcome-close").addEventListener("click", () => {
+      byId("welcome").hidden = true;
+    });
     byId("audit-stop").addEventListener("click", () => this.session.lookAt(null));
     byId("settings").addEventListener("toggle", () => this.showSettings());
     byId("project-details").addEventListener("toggle", () => {
@@ -89,7 +91,7 @@ export class LabelScreen {
     if (!question) return;
     this.say("");
     const { session } = this;
-    const duplicates = byId("duplicates-too").checked ? question.duplicates ?? [] : [];
+    const duplicates = byId("duplicates-too").checked ? (question.duplicates ?? []) : [];
     const items = [question, ...duplicates];
     const via = question.purpose === "audit" ? "audit" : duplicates.length ? "duplicates" : "question";
     const data = { items: items.map(({ item }) => item), label, via, ...guessOf(question) };
@@ -167,7 +169,11 @@ export class LabelScreen {
     document.querySelector('[data-key="u"]').disabled = !state.undoable;
     document.querySelector('[data-key="Enter"]').disabled = !question?.guess || audited;
     document.querySelector('[data-key="ArrowRight"]').disabled = question?.purpose !== "again";
-    byId("purpose-words").textContent = audited ? `Audit: ${state.auditing} to go` : question?.label ? "An earlier answer" : "";
+    byId("purpose-words").textContent = audited
+      ? `Audit: ${state.auditing} to go`
+      : question?.label
+        ? "An earlier answer"
+        : "";
     byId("audit-stop").hidden = !audited;
     showDuplicates(question);
     showGuess(state);
@@ -180,7 +186,8 @@ export class LabelScreen {
     const { session } = this;
     showReason(state);
     showStanding(state, {
-      askEverywhere: () => session.written("setting", { name: "only", value: null }).catch((error) => this.say(`${error.message}.`)),
+      askEverywhere: () =>
+        session.written("setting", { name: "only", value: null }).catch((error) => this.say(`${error.message}.`)),
     });
     showProject(state);
     showProgress(state, () => session.audit());
@@ -209,7 +216,9 @@ export class LabelScreen {
       return;
     }
     // The last item stays until this one is loaded, and only if it is still the one asked about.
-    content(question.item, state.kind).then((made) => { if (this.itemShown === question.item) this.put(made, question); });
+    content(question.item, state.kind).then((made) => {
+      if (this.itemShown === question.item) this.put(made, question);
+    });
   }
 
   put(made, question) {
@@ -239,12 +248,18 @@ export class LabelScreen {
       x: () => this.setAside("unsure"),
       i: () => this.about.toggle(question?.item),
       g: () => this.openGrid(),
-      d: () => { if (question?.duplicates?.length) grid.show([question, ...question.duplicates], state.kind); },
-      l: () => { if (question) this.go("review", { like: question.item }); },
+      d: () => {
+        if (question?.duplicates?.length) grid.show([question, ...question.duplicates], state.kind);
+      },
+      l: () => {
+        if (question) this.go("review", { like: question.item });
+      },
       c: () => this.find(),
       o: () => this.editor.open(question?.label),
       n: () => this.askForName(),
-      a: () => { if (state.answers) session.audit(); },
+      a: () => {
+        if (state.answers) session.audit();
+      },
       m: () => this.go("map"),
       v: () => this.go("review"),
       e: () => this.go("export"),

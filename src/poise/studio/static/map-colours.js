@@ -3,13 +3,18 @@
 import { element } from "./dom.js";
 import { between } from "./geometry.js";
 
-export const MODES = [["label", "Label"], ["prediction", "Prediction"], ["uncertainty", "Uncertainty"]];
+export const MODES = [
+  ["label", "Label"],
+  ["prediction", "Prediction"],
+  ["uncertainty", "Uncertainty"],
+];
 const CERTAINTIES = ["Well known", "Mostly known", "Half known", "Little known", "Hardly known"];
 const SCALE = ["var(--map-known)", "var(--map-half)", "var(--map-unknown)"];
 const NONE = "var(--map-none)";
 const SHADES = 256;
 
-export const legendTitle = (mode) => (mode === "uncertainty" ? "How well known" : MODES.find(([name]) => name === mode)[1]);
+export const legendTitle = (mode) =>
+  mode === "uncertainty" ? "How well known" : MODES.find(([name]) => name === mode)[1];
 
 // Red, green and blue of any CSS colour, in the theme of now. `plot` is an element that it applies to.
 export function makeReader(plot) {
@@ -40,6 +45,9 @@ export function legendRows(mode, classes, palette) {
     const shade = Math.min(Math.round((SHADES * bin) / CERTAINTIES.length), SHADES - 1);
     return `rgb(${palette.slice(3 * shade, 3 * shade + 3).join(" ")})`;
   };
-  return CERTAINTIES.map((name, group) => (
-    { group, name, colour: `linear-gradient(${shadeAt(group)}, ${shadeAt(group + 1)})` }));
+  return CERTAINTIES.map((name, group) => ({
+    group,
+    name,
+    colour: `linear-gradient(${shadeAt(group)}, ${shadeAt(group + 1)})`,
+  }));
 }

@@ -46,7 +46,12 @@ export class Lasso {
   chooseView() {
     const { view } = this.map;
     const { width, height } = view.size;
-    const corners = [[0, 0], [width, 0], [width, height], [0, height]];
+    const corners = [
+      [0, 0],
+      [width, 0],
+      [width, height],
+      [0, height],
+    ];
     this.choose(corners.flatMap((corner) => view.under(...corner)));
   }
 

@@ -22,7 +22,8 @@ export class Layouts {
       for (let started = false; ; started = true) {
         const { n, layouts } = await map.host.get("api/map");
         if (stale()) return;
-        const wanted = layouts.find((layout) => layout.name === name) ?? layouts.find(({ ready }) => ready) ?? layouts[0];
+        const wanted =
+          layouts.find((layout) => layout.name === name) ?? layouts.find(({ ready }) => ready) ?? layouts[0];
         this.offer(layouts, wanted.name);
         if (wanted.error) throw new Error(wanted.error);
         const path = `api/map/points?layout=${encodeURIComponent(wanted.name)}`;
@@ -34,7 +35,9 @@ export class Layouts {
         const share = wanted.progress == null ? "" : ` ${percent(wanted.progress)}`;
         map.tell(`Computing the layout “${wanted.title}”…${share}`);
         if (!started) await map.host.bytes(path);
-        await new Promise((done) => { setTimeout(done, POLL_MS); });
+        await new Promise((done) => {
+          setTimeout(done, POLL_MS);
+        });
         if (stale()) return;
       }
     } catch (error) {

@@ -35,13 +35,15 @@ export function fillLegend(legend, title, rows, filter) {
   all.disabled = rows.every((row) => row.shown);
   head.append(element("h2", {}, title), all);
   const list = element("div", "map-rows");
-  list.append(...rows.map((row) => {
-    const made = button({ className: "map-row", onclick: (event) => filter(row.group, event.shiftKey) });
-    made.setAttribute("aria-pressed", String(row.shown));
-    made.title = `${row.name}\nClick to hide or show; with Shift, show only this`;
-    made.append(...tag(row), element("span", "map-count", number(row.count)));
-    return made;
-  }));
+  list.append(
+    ...rows.map((row) => {
+      const made = button({ className: "map-row", onclick: (event) => filter(row.group, event.shiftKey) });
+      made.setAttribute("aria-pressed", String(row.shown));
+      made.title = `${row.name}\nClick to hide or show; with Shift, show only this`;
+      made.append(...tag(row), element("span", "map-count", number(row.count)));
+      return made;
+    }),
+  );
   legend.setAttribute("aria-label", `${title}: press to hide or show`);
   legend.replaceChildren(head, list);
   list.scrollTop = scrollTop;
@@ -56,10 +58,12 @@ export function fillBar(bar, total, labelled, classes, { label, restrict, cancel
   words.append(element("b", {}, items(total)), `${also}. `);
   words.append(classes.length ? "Label as…" : "There are no classes yet. Press n on the label screen to create one.");
   const choices = element("div", "map-choices");
-  choices.append(...classes.map((labelClass) => {
-    const { name } = labelClass;
-    return button({ className: "map-choice", title: name, onclick: () => label(name) }, ...tag(labelClass));
-  }));
+  choices.append(
+    ...classes.map((labelClass) => {
+      const { name } = labelClass;
+      return button({ className: "map-choice", title: name, onclick: () => label(name) }, ...tag(labelClass));
+    }),
+  );
   const others = element("div", "map-others");
   const leave = button({ onclick: cancel }, "Cancel ", element("kbd", {}, "Esc"));
   others.append(button({ onclick: restrict }, "Ask only here"), leave);

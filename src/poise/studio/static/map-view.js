@@ -1,8 +1,8 @@
 // The map's drawing: a canvas with the points as a camera sees them, marks that follow them, and which point is
 // where. It knows positions and colours, but not what the points stand for.
 
-import * as geometry from "./geometry.js";
 import { element, svgElement } from "./dom.js";
+import * as geometry from "./geometry.js";
 import { makePlain, makeWebgl } from "./map-points.js";
 
 const SETTLE_MS = 150; // after the last movement, everything is drawn
@@ -174,11 +174,14 @@ export class View {
   move() {
     this.moving = true;
     clearTimeout(this.settling);
-    this.settling = setTimeout(() => {
-      this.moving = false;
-      this.schedule();
-      this.settled();
-    }, Math.max(SETTLE_MS, 3 * this.frameTime));
+    this.settling = setTimeout(
+      () => {
+        this.moving = false;
+        this.schedule();
+        this.settled();
+      },
+      Math.max(SETTLE_MS, 3 * this.frameTime),
+    );
     this.schedule();
   }
 

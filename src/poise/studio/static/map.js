@@ -7,15 +7,16 @@ import { items } from "./format.js";
 import * as geometry from "./geometry.js";
 import { keyOf } from "./keys.js";
 import { MapCard } from "./map-card.js";
-import { MODES, legendRows, legendTitle, makePalette, makeReader } from "./map-colours.js";
+import { legendRows, legendTitle, MODES, makePalette, makeReader } from "./map-colours.js";
 import { watchGestures } from "./map-gestures.js";
 import { Lasso } from "./map-lasso.js";
 import { Layouts } from "./map-layouts.js";
 import { fillLegend, segments } from "./map-parts.js";
 import { View } from "./map-view.js";
 
-const HINT = "Arrow keys move the map, plus and minus zoom, f shows all, l turns the lasso on. Enter opens the item at the "
-  + "cross; with the lasso on it selects every item in view.";
+const HINT =
+  "Arrow keys move the map, plus and minus zoom, f shows all, l turns the lasso on. Enter opens the item at the " +
+  "cross; with the lasso on it selects every item in view.";
 const POLL_MS = 1000;
 const REACH_PIXELS = 8; // from the pointer to a point
 const CROSS_REACH_PIXELS = 48;
@@ -71,16 +72,26 @@ class MapScreen {
   // The page's parts -------------------------------------------------------------------------------
 
   build() {
-    this.lassoButton = button({
-      className: "map-toggle", onclick: () => this.lasso.set(!this.lasso.on), "aria-pressed": "false",
-      title: "Draw a line round points to select them; dragging with Shift does the same",
-    }, "Lasso");
+    this.lassoButton = button(
+      {
+        className: "map-toggle",
+        onclick: () => this.lasso.set(!this.lasso.on),
+        "aria-pressed": "false",
+        title: "Draw a line round points to select them; dragging with Shift does the same",
+      },
+      "Lasso",
+    );
     this.chip = button({ className: "map-chip", hidden: true, onclick: () => this.askEverywhere() });
     this.legend = element("div", { className: "map-legend", role: "group" });
-    const top = element("div", "map-top",
+    const top = element(
+      "div",
+      "map-top",
       element("span", { className: "quiet", "aria-hidden": "true" }, "Colour by"),
       segments("Colour by", "map-mode", MODES, this.mode, (mode) => this.setMode(mode)),
-      this.layouts.choice, this.lassoButton, this.chip);
+      this.layouts.choice,
+      this.lassoButton,
+      this.chip,
+    );
     const plot = this.buildPlot();
     this.container.replaceChildren(element("div", "map", element("h1", "map-unseen", "Map"), top, this.legend, plot));
     this.rgb = makeReader(plot);
@@ -111,8 +122,18 @@ class MapScreen {
       ["−", "Zoom out", () => this.view.glideZoom(1 / ZOOM_FACTOR)],
       ["Fit", "Fit all items", () => this.view.fit()],
     ].map(([sign, name, onclick]) => button({ onclick, "aria-label": name }, sign));
-    const plot = element("div", "map-plot", this.ring, this.spot, element("div", "map-cross"), card,
-      element("div", "map-zoom", ...tools), bar, this.note, this.spoken);
+    const plot = element(
+      "div",
+      "map-plot",
+      this.ring,
+      this.spot,
+      element("div", "map-cross"),
+      card,
+      element("div", "map-zoom", ...tools),
+      bar,
+      this.note,
+      this.spoken,
+    );
     this.card = new MapCard(this, card);
     this.lasso = new Lasso(this, bar, (on) => {
       this.lassoButton.setAttribute("aria-pressed", String(on));
@@ -193,7 +214,8 @@ class MapScreen {
     const before = JSON.stringify(this.state?.classes);
     const names = (known) => JSON.stringify(known?.classes.map((labelClass) => labelClass.name));
     // What was fetched counts the classes in their old order.
-    if (this.state && this.layout !== null && names(this.state) !== names(state)) this.values = geometry.noValues(this.n);
+    if (this.state && this.layout !== null && names(this.state) !== names(state))
+      this.values = geometry.noValues(this.n);
     this.state = state;
     this.showRestriction(state.only);
     this.view.mark(this.ring, state.question?.index);
@@ -245,8 +267,11 @@ class MapScreen {
     const hidden = this.hidden[this.mode];
     this.dressed = geometry.dress(this.mode, this.values, palette, hidden, this.base);
     this.view.dress(this.dressed, this.rgb("var(--surface)"));
-    const rows = legendRows(this.mode, classes, palette).map((row) => (
-      { ...row, count: this.dressed.counts[row.group], shown: !hidden.has(row.group) }));
+    const rows = legendRows(this.mode, classes, palette).map((row) => ({
+      ...row,
+      count: this.dressed.counts[row.group],
+      shown: !hidden.has(row.group),
+    }));
     this.legend.classList.toggle("map-scale", this.mode === "uncertainty");
     fillLegend(this.legend, legendTitle(this.mode), rows, (group, only) => this.filter(group, only));
   }

@@ -12,7 +12,6 @@ const REASONS = {
   confirm: "To confirm: the labels agree here, but say less about this item than they could.",
 };
 
-
 export function showDuplicates(question) {
   const count = question?.duplicates?.length ?? 0;
   byId("duplicates").hidden = !count;
@@ -40,7 +39,11 @@ function wordsWithoutGuess({ question, exhausted, answers, classes }) {
   if (question.purpose === "audit") return ["What is it?"];
   if (question.label) return ["labelled ", element("b", {}, question.label)];
   if (answers) return [];
-  return [classes.length ? "Nothing labelled yet. Press the key of a class." : "Nothing labelled yet. Press n to name the first class."];
+  return [
+    classes.length
+      ? "Nothing labelled yet. Press the key of a class."
+      : "Nothing labelled yet. Press n to name the first class.",
+  ];
 }
 
 // ---- Progress -----------------------------------------------------------------------------------
@@ -54,12 +57,15 @@ export function showProgress(state, audit) {
   }
   const changes = progress.course.slice(1).map(([, , changed]) => changed);
   if (changes.length > 1) {
-    parts.push(fact("Changed by the last answer", percent(changes.at(-1)), "Share of the items whose predicted class changed"));
+    parts.push(
+      fact("Changed by the last answer", percent(changes.at(-1)), "Share of the items whose predicted class changed"),
+    );
     parts.push(curve(changes));
   }
   if (unsure) parts.push(fact("Unsure", number(unsure), "Set aside; listed in Review"));
   if (skipped) parts.push(fact("Skipped", number(skipped), "Asked again later"));
-  if (!progress.audit) parts.push(element("p", "quiet", "The accuracy is unknown. Audit some random items to measure it."));
+  if (!progress.audit)
+    parts.push(element("p", "quiet", "The accuracy is unknown. Audit some random items to measure it."));
   if (progress.advice && !progress.advice.stop) {
     parts.push(element("p", { className: "quiet", title: progress.advice.reason }, progress.advice.words));
   }
@@ -68,7 +74,8 @@ export function showProgress(state, audit) {
   byId("progress-body").replaceChildren(...parts);
 }
 
-const fact = (name, value, title) => element("p", { className: "fact", title }, element("span", "quiet", name), element("b", {}, value));
+const fact = (name, value, title) =>
+  element("p", { className: "fact", title }, element("span", "quiet", name), element("b", {}, value));
 
 function curve(values) {
   const highest = Math.max(...values, 1e-9);
@@ -78,7 +85,12 @@ function curve(values) {
     return `${x.toFixed(1)},${y.toFixed(1)}`;
   });
   const line = { points: points.join(" "), fill: "none", stroke: "currentColor", "stroke-width": "1.5" };
-  const made = drawing(200, 40, [["polyline", line]], `Share of items whose class changed, over ${values.length} answers`);
+  const made = drawing(
+    200,
+    40,
+    [["polyline", line]],
+    `Share of items whose class changed, over ${values.length} answers`,
+  );
   made.setAttribute("class", "curve");
   made.setAttribute("preserveAspectRatio", "none");
   return made;
@@ -89,8 +101,12 @@ function curve(values) {
 export function showReason(state) {
   const { question } = state;
   const explained = question?.guess && question.purpose !== "audit";
-  byId("reason").textContent = explained ? REASONS[question.reason] + rankWords(question.worth_more) : reasonWithoutGuess(state);
-  byId("nearest").replaceChildren(...(explained ? question.nearest.map((neighbour) => figure(neighbour, state.kind)) : []));
+  byId("reason").textContent = explained
+    ? REASONS[question.reason] + rankWords(question.worth_more)
+    : reasonWithoutGuess(state);
+  byId("nearest").replaceChildren(
+    ...(explained ? question.nearest.map((neighbour) => figure(neighbour, state.kind)) : []),
+  );
 }
 
 // `share` of the items are more useful to ask about; null if nobody knows.
@@ -102,7 +118,8 @@ function rankWords(share) {
 
 function reasonWithoutGuess({ question, answers }) {
   if (!question) return "";
-  if (question.purpose === "audit") return "Drawn at random, to measure how often the model is right. Its guess is hidden.";
+  if (question.purpose === "audit")
+    return "Drawn at random, to measure how often the model is right. Its guess is hidden.";
   if (question.label) return `You labelled it ${question.label}. Press another key to change that, or → to continue.`;
   return answers ? "The reasons are being computed." : "It is similar to many others: a good first question.";
 }

@@ -12,7 +12,14 @@ export function showPreparing({ name, error, steps, glimpses, found: contents })
   byId("prepare-name").textContent = name;
   byId("prepare-problem").textContent = error ? `Could not prepare it: ${error}` : "";
   byId("prepare-again").hidden = !error;
-  byId("steps").replaceChildren(...STEPS.map((title) => stepRow(title, steps.findLast((step) => step.name === title))));
+  byId("steps").replaceChildren(
+    ...STEPS.map((title) =>
+      stepRow(
+        title,
+        steps.findLast((step) => step.name === title),
+      ),
+    ),
+  );
   showGlimpses(glimpses);
   if (!contents) return;
   const { kind, unreadable, reasons, few } = contents;
@@ -20,7 +27,9 @@ export function showPreparing({ name, error, steps, glimpses, found: contents })
   byId("found").textContent = `${counted(contents.items, KINDS[kind])}${failed}`;
   byId("unreadable").hidden = !unreadable;
   byId("unreadable").querySelector("summary").textContent = "See why";
-  byId("unreadable").querySelector("ul").replaceChildren(...reasons.map((why) => element("li", {}, why)));
+  byId("unreadable")
+    .querySelector("ul")
+    .replaceChildren(...reasons.map((why) => element("li", {}, why)));
   if (glimpsed) return;
   glimpsed = few.length;
   for (const item of few) content(item, kind, THUMBNAIL_PIXELS).then((shown) => byId("few").append(shown));

@@ -19,10 +19,12 @@ export class Bar {
   }
 
   showClasses(classes, colours) {
-    this.classes.replaceChildren(...classes.map(({ name, key }) => {
-      const cap = key ? [element("kbd", {}, key)] : [];
-      return button({ onclick: () => this.label(name) }, ...cap, dot(name, colours), name);
-    }));
+    this.classes.replaceChildren(
+      ...classes.map(({ name, key }) => {
+        const cap = key ? [element("kbd", {}, key)] : [];
+        return button({ onclick: () => this.label(name) }, ...cap, dot(name, colours), name);
+      }),
+    );
   }
 
   // `summary`: what the server says about the whole list.

@@ -20,13 +20,18 @@ export class Corrections {
     if (!changed.length) return this.host.say(entries.size ? "There is no label to clear." : NOTHING_SELECTED);
     const known = changed.filter(({ row }) => row.version !== undefined);
     const versions = Object.fromEntries(known.map(({ row }) => [row.item, row.version]));
-    const change = name === null
-      ? { label: null, by: null, time: null, state: "unknown" }
-      : { label: name, by: "you", time: new Date().toISOString(), state: "labelled" };
+    const change =
+      name === null
+        ? { label: null, by: null, time: null, state: "unknown" }
+        : { label: name, by: "you", time: new Date().toISOString(), state: "labelled" };
     const after = changed.map((entry) => this.listing.correct(entry, change));
     for (const entry of after) entries.set(entry.row.item, entry);
     this.shown();
-    return this.send(after.map(({ row }) => row), name, versions);
+    return this.send(
+      after.map(({ row }) => row),
+      name,
+      versions,
+    );
   }
 
   async send(rows, name, versions) {

@@ -30,7 +30,12 @@ export class Filters {
       from: share("Minimum confidence in per cent"),
       to: share("Maximum confidence in per cent"),
       sort: select("Order", SORT),
-      text: element("input", { type: "search", placeholder: "Search texts and names", "aria-label": "Search texts and names", maxLength: 1000 }),
+      text: element("input", {
+        type: "search",
+        placeholder: "Search texts and names",
+        "aria-label": "Search texts and names",
+        maxLength: 1000,
+      }),
     };
     const { from, to, sort, text } = this.fields;
     const range = element("span", "range", "Confidence", from, "to", to, "%");
@@ -39,9 +44,13 @@ export class Filters {
     this.offer("disagreed", false);
     this.like = button({ className: "chip", hidden: true });
     this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
-    this.root = element("div", "filters",
-      element("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like), rest,
-      element("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
+    this.root = element(
+      "div",
+      "filters",
+      element("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like),
+      rest,
+      element("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views),
+    );
     this.listen();
     this.show();
   }

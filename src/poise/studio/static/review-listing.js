@@ -45,7 +45,9 @@ export class Listing {
       if (turn !== this.turn) return null;
       if (!response.preparing) return response;
       this.preparing(response.words);
-      await new Promise((done) => { setTimeout(done, POLL_MS); });
+      await new Promise((done) => {
+        setTimeout(done, POLL_MS);
+      });
     }
   }
 
@@ -54,7 +56,10 @@ export class Listing {
     if (!asked.has(page)) {
       const again = () => (this.closed ? null : this.load(page));
       const loading = this.fetch(page, this.turn).then((response) => (response ? this.keep(page, response) : again()));
-      asked.set(page, loading.finally(() => asked.delete(page)));
+      asked.set(
+        page,
+        loading.finally(() => asked.delete(page)),
+      );
     }
     return asked.get(page);
   }
@@ -83,7 +88,10 @@ export class Listing {
   keep(page, { rows, total, like, said: summary, agreement, fresh }) {
     Object.assign(this, { total, summary, agreement, fresh });
     this.like = like;
-    this.pages.set(page, rows.map((row) => this.asCorrected(row)));
+    this.pages.set(
+      page,
+      rows.map((row) => this.asCorrected(row)),
+    );
     if (this.pages.size > MAX_PAGES_KEPT) {
       const distance = (other) => Math.abs(other - page);
       this.pages.delete([...this.pages.keys()].reduce((a, b) => (distance(b) > distance(a) ? b : a)));

@@ -4,8 +4,14 @@ import { element } from "./dom.js";
 import { percent, shortTime } from "./format.js";
 
 export const COLUMNS = {
-  mark: "Selected", content: "Item", source: "Source", label: "Label or guess", confidence: "Confidence",
-  suspicion: "Suspicion", by: "By", time: "Time",
+  mark: "Selected",
+  content: "Item",
+  source: "Source",
+  label: "Label or guess",
+  confidence: "Confidence",
+  suspicion: "Suspicion",
+  by: "By",
+  time: "Time",
 };
 
 export function cells(role, words) {
@@ -41,13 +47,15 @@ export function fill(node, row, tiles, colours) {
   const { source, by, time, confidence, suspicion } = row;
   const votes = Object.entries(row.votes ?? {});
   node.dataset.item = row.item;
-  node.replaceChildren(...cells(tiles ? "presentation" : "gridcell", {
-    by: votes.length > 1 ? votes.map(([who, label]) => `${who}: ${label}`).join(", ") : by ?? "",
-    time: time ? shortTime(time) : "",
-    // The confidence of a guess says nothing about a label that somebody gave.
-    confidence: row.label !== null || confidence === null ? "" : percent(confidence),
-    suspicion: suspicion === null ? "" : percent(suspicion),
-  }));
+  node.replaceChildren(
+    ...cells(tiles ? "presentation" : "gridcell", {
+      by: votes.length > 1 ? votes.map(([who, label]) => `${who}: ${label}`).join(", ") : (by ?? ""),
+      time: time ? shortTime(time) : "",
+      // The confidence of a guess says nothing about a label that somebody gave.
+      confidence: row.label !== null || confidence === null ? "" : percent(confidence),
+      suspicion: suspicion === null ? "" : percent(suspicion),
+    }),
+  );
   const cell = (name) => node.querySelector(`:scope > .${name}`);
   // The folder is cut off first: the end of a path says more.
   const end = source.lastIndexOf("/") + 1;

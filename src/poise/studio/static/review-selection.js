@@ -29,7 +29,7 @@ export class Selection {
 
   // The item at the cursor, or null.
   get current() {
-    return this.adrift || this.cursor < 0 ? null : this.cursorItem ?? null;
+    return this.adrift || this.cursor < 0 ? null : (this.cursorItem ?? null);
   }
 
   isCurrent(index) {

@@ -9,8 +9,8 @@ import { Corrections } from "./review-corrections.js";
 import { Filters, SHOW } from "./review-filters.js";
 import { ReviewKeys } from "./review-keys.js";
 import { EVERYTHING, Listing, PAGE, pageOf, pagesIn } from "./review-listing.js";
-import { COLUMNS, cells, fill } from "./review-rows.js";
 import { Notes } from "./review-notes.js";
+import { COLUMNS, cells, fill } from "./review-rows.js";
 import { NOTHING_SELECTED, Selection } from "./review-selection.js";
 import { Wall } from "./review-wall.js";
 
@@ -23,7 +23,8 @@ let remembered = { filters: EVERYTHING, tiles: false, top: 0 };
 
 // With `wanted.search` it begins at the search field, with `wanted.like` at the items similar to that one.
 export function mountReview(container, host, wanted) {
-  if (wanted) remembered = { filters: { ...EVERYTHING, like: wanted.like ?? "" }, tiles: host.kind() !== "text", top: 0 };
+  if (wanted)
+    remembered = { filters: { ...EVERYTHING, like: wanted.like ?? "" }, tiles: host.kind() !== "text", top: 0 };
   const review = new Review(container, host);
   if (wanted?.search) review.filters.search(wanted.typed);
   else if (wanted) review.entering = true;
@@ -38,17 +39,25 @@ export function mountReview(container, host, wanted) {
 class Review {
   constructor(container, host) {
     Object.assign(this, { container, host, starting: remembered.top });
-    this.contents = new Contents((item) => host.content(item), (item, made) => this.showContent(item, made));
+    this.contents = new Contents(
+      (item) => host.content(item),
+      (item, made) => this.showContent(item, made),
+    );
     this.keys = new ReviewKeys(this);
     this.build();
-    this.listing = new Listing((path) => host.get(path), (words) => this.notes.tell(words ?? "The model is computing."));
+    this.listing = new Listing(
+      (path) => host.get(path),
+      (words) => this.notes.tell(words ?? "The model is computing."),
+    );
     const rows = {
       row: (index) => this.listing.row(index),
       missing: (first, last) => this.missing(first, last),
       load: (pages) => this.load(pages),
       stopped: () => this.failed || this.closed,
     };
-    const changed = () => { if (!this.closed) this.wall.draw(); };
+    const changed = () => {
+      if (!this.closed) this.wall.draw();
+    };
     this.selection = new Selection(rows, changed, (words) => host.say(words));
     this.corrections = new Corrections(this.listing, this.selection, host, {
       shown: () => {
@@ -74,8 +83,10 @@ class Review {
     this.filters = new Filters(remembered.filters, () => this.reload(true), this.views);
     this.head = element("div", { className: "head", role: "row", "aria-rowindex": 1 });
     this.head.append(...cells("columnheader", COLUMNS));
-    this.head.querySelector(".confidence").title = "How often such guesses are right, estimated from labels that were held out; not a measured accuracy";
-    this.head.querySelector(".suspicion").title = "Probability that this label is wrong, judging by the other labels; from 50% it is suspicious";
+    this.head.querySelector(".confidence").title =
+      "How often such guesses are right, estimated from labels that were held out; not a measured accuracy";
+    this.head.querySelector(".suspicion").title =
+      "Probability that this label is wrong, judging by the other labels; from 50% it is suspicious";
     this.space = element("div", { className: "space", role: "presentation" });
     this.list = element("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
     this.list.setAttribute("aria-multiselectable", "true");
@@ -87,12 +98,17 @@ class Review {
       showSimilar: () => this.showSimilar(),
     });
     this.container.tabIndex = -1;
-    this.container.replaceChildren(element("div", "review",
-      element("h1", "unseen", "Review"),
-      this.filters.root,
-      this.notes.trouble,
-      element("div", "frame", this.list, this.notes.empty, this.notes.note),
-      this.bar.root));
+    this.container.replaceChildren(
+      element(
+        "div",
+        "review",
+        element("h1", "unseen", "Review"),
+        this.filters.root,
+        this.notes.trouble,
+        element("div", "frame", this.list, this.notes.empty, this.notes.note),
+        this.bar.root,
+      ),
+    );
   }
 
   listen() {

@@ -27,9 +27,10 @@ export function settled(words) {
 
 export function notSaved(error, count) {
   const waiting = count === 1 ? "your last action is" : `${number(count)} actions are`;
-  const remedy = error.status === RESTARTED
-    ? "poise was restarted. Open the address that it printed to save your work"
-    : "poise does not answer. Start it again to save your work";
+  const remedy =
+    error.status === RESTARTED
+      ? "poise was restarted. Open the address that it printed to save your work"
+      : "poise does not answer. Start it again to save your work";
   saved("not saved");
   banner(`Not saved yet: ${waiting} kept in this browser. ${remedy}.`);
 }

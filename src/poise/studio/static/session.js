@@ -2,7 +2,7 @@
 // version of it that was on the screen, and counts once, however often it is sent. What follows each
 // possible answer is fetched while the person looks at the question.
 
-import { Outbox, Refused, get, post, uniqueId } from "./api.js";
+import { get, Outbox, post, Refused, uniqueId } from "./api.js";
 import { load } from "./content.js";
 import { items as itemsIn } from "./format.js";
 import { notSaved, saving, settled } from "./saving.js";
@@ -15,7 +15,10 @@ const QUESTION_RETRY_MS = 1000;
 const FORESEEN_KINDS = ["class", "skip", "unsure"];
 const FORESEEN_WAYS = ["question", "audit"];
 
-const pause = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
+const pause = (milliseconds) =>
+  new Promise((done) => {
+    setTimeout(done, milliseconds);
+  });
 
 export const versionsOf = (questions) => Object.fromEntries(questions.map(({ item, version }) => [item, version]));
 
@@ -110,7 +113,7 @@ export class Session {
   moveOn(foreseen, label, count = 1) {
     const { state, ahead } = this;
     const known = ahead?.item === state.question.item && state.question.purpose !== "audit" && !state.names;
-    const next = known ? foreseen ?? ahead.queue[0] : null;
+    const next = known ? (foreseen ?? ahead.queue[0]) : null;
     this.previous = state.question;
     state.answers += label ? count : 0;
     state.undoable = true;
@@ -208,13 +211,20 @@ export class Session {
     } catch (error) {
       this.fetchingQuestion = false;
       if (error instanceof Refused) this.view.say(error.message);
-      else setTimeout(() => { if (!this.question) this.fetchQuestion(); }, QUESTION_RETRY_MS);
+      else
+        setTimeout(() => {
+          if (!this.question) this.fetchQuestion();
+        }, QUESTION_RETRY_MS);
     }
   }
 
   // Fetches what follows each answer, and loads those items.
   async lookAhead() {
-    const { question: { item }, last, kind } = this.state;
+    const {
+      question: { item },
+      last,
+      kind,
+    } = this.state;
     if (this.lookingAt === item || (this.ahead?.item === item && this.ahead.last === last)) return;
     this.lookingAt = item;
     let again = false;

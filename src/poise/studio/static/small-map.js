@@ -46,7 +46,10 @@ function draw(canvas, state) {
   canvas.height = canvas.clientHeight * scale;
   const pen = canvas.getContext("2d");
   const half = Math.min(canvas.width, canvas.height) / 2 - 8 * scale;
-  const position = (node) => [canvas.width / 2 + half * points[2 * node], canvas.height / 2 - half * points[2 * node + 1]];
+  const position = (node) => [
+    canvas.width / 2 + half * points[2 * node],
+    canvas.height / 2 - half * points[2 * node + 1],
+  ];
   pen.clearRect(0, 0, canvas.width, canvas.height);
   pen.fillStyle = style.getPropertyValue("--dot");
   const stride = Math.max(1, Math.floor(state.items / MAX_POINTS));

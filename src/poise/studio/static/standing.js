@@ -26,8 +26,13 @@ function measured({ n, right, unknown, interval: [low, high], since }) {
   if (unknown) more.push(`${number(unknown)} unknown, counted both ways`);
   if (since) more.push(`${counted(since, "label")} since`);
   const title = "Exact 95% confidence interval of the share of predictions that are right";
-  return element("p", { className: "measured", title },
-    "Audited accuracy: ", element("b", {}, `${percent(low)} to ${percent(high)}`), element("span", "quiet", ` ${more.join("; ")}.`));
+  return element(
+    "p",
+    { className: "measured", title },
+    "Audited accuracy: ",
+    element("b", {}, `${percent(low)} to ${percent(high)}`),
+    element("span", "quiet", ` ${more.join("; ")}.`),
+  );
 }
 
 let shownFor = null; // the state whose unreadable items are listed

@@ -34,7 +34,13 @@ export class Zoom {
     const gestures = {
       pan: (right, down) => this.pan(right, down),
       zoom: (factor, left, top) => this.zoom(factor, left, top),
-      wantsLasso: () => false, hover: nothing, leave: nothing, click: nothing, lasso: nothing, lassoEnd: nothing, lassoCancel: nothing,
+      wantsLasso: () => false,
+      hover: nothing,
+      leave: nothing,
+      click: nothing,
+      lasso: nothing,
+      lassoEnd: nothing,
+      lassoCancel: nothing,
     };
     watchGestures(this.stage, gestures, this.watching.signal);
     const twice = (event) => {
