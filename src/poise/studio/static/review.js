@@ -7,7 +7,7 @@ import { Bar } from "./review-bar.js";
 import { Contents } from "./review-contents.js";
 import { Corrections } from "./review-corrections.js";
 import { Filters, SHOW } from "./review-filters.js";
-import { ReviewKeys } from "./review-keys.js";
+import { ReviewInput } from "./review-input.js";
 import { EVERYTHING, Listing, PAGE, pageOf, pagesIn } from "./review-listing.js";
 import { Notes } from "./review-notes.js";
 import { COLUMNS, cells, fill } from "./review-rows.js";
@@ -43,7 +43,7 @@ class Review {
       (item) => host.content(item),
       (item, made) => this.showContent(item, made),
     );
-    this.keys = new ReviewKeys(this);
+    this.input = new ReviewInput(this);
     this.build();
     this.listing = new Listing(
       (path) => host.get(path),
@@ -115,13 +115,13 @@ class Review {
     this.ending = new AbortController();
     const { signal } = this.ending;
     const on = (target, kind, act, more) => target.addEventListener(kind, act, { signal, ...more });
-    on(this.container, "keydown", (event) => this.keys.press(event));
+    on(this.container, "keydown", (event) => this.input.press(event));
     on(this.container, "focus", () => this.list.focus());
     on(this.list, "scroll", () => this.wall.scrolled());
     on(this.list, "wheel", (event) => this.wall.wheel(event), { passive: false });
     // A click with Shift selects a range of items here, not of text.
     on(this.space, "mousedown", (event) => event.shiftKey && event.preventDefault());
-    on(this.space, "click", (event) => this.click(event));
+    on(this.space, "click", (event) => this.input.click(event));
     on(this.space, "dblclick", () => this.open());
     const [table, tiles] = this.views;
     on(table, "click", () => this.showAs(false));
@@ -279,15 +279,6 @@ class Review {
     this.list.focus();
     this.entering = true;
     return this.filters.set({ ...EVERYTHING, like: item });
-  }
-
-  click(event) {
-    const node = event.target.closest("[data-item]");
-    if (!node) return;
-    const index = Number(node.dataset.index);
-    if (event.ctrlKey || event.metaKey || event.target.closest(".mark")) this.selection.toggle(index);
-    else this.selection.choose(index, event.shiftKey);
-    this.list.focus();
   }
 
   // Labels the selection, or clears its labels if the name is null.

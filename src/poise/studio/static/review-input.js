@@ -1,9 +1,9 @@
-// The keys of the review screen.
+// The keys and clicks of the review screen.
 
 import { clamp } from "./geometry.js";
 import { keyOf } from "./keys.js";
 
-export class ReviewKeys {
+export class ReviewInput {
   // `review` has the list, its selection and what can be done with it.
   constructor(review) {
     this.review = review;
@@ -26,6 +26,16 @@ export class ReviewKeys {
     if (field !== filters.fields.text) return null;
     if (key === "Escape" && field.value) return () => filters.set({ text: "" });
     return key === "Enter" || key === "ArrowDown" ? () => this.review.enter() : null;
+  }
+
+  click(event) {
+    const node = event.target.closest("[data-item]");
+    if (!node) return;
+    const { list, selection } = this.review;
+    const index = Number(node.dataset.index);
+    if (event.ctrlKey || event.metaKey || event.target.closest(".mark")) selection.toggle(index);
+    else selection.choose(index, event.shiftKey);
+    list.focus();
   }
 
   // What the key does, or null. `control` is the button that has the focus.
