@@ -176,6 +176,22 @@ def test_the_page_has_no_need_of_an_earlier_project(start, visits, photos, folde
     on(page, "export")
 
 
+@pytest.mark.parametrize(("key", "name"), [("n", "brand new"), ("c", KINDS[1])])
+def test_the_enter_that_closes_a_dialog_answers_one_question(page, studio, key, name):
+    """It must not accept the guess as well."""
+    items = studio.answer(page, 3)
+    item = shown(page)
+    page.wait_for_selector("#guess b")
+    page.keyboard.press(key)
+    page.wait_for_selector("dialog[open]")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    shown(page, item)
+    saved(page)
+    assert studio.labels().keys() == {*items, item}
+    assert studio.labels()[item] == name
+
+
 def test_a_key_counts_while_a_closed_dialog_still_has_the_focus(page):
     shown(page)
     page.evaluate(

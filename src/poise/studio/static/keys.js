@@ -29,11 +29,12 @@ export function keyOf(event, classes = []) {
 export const isUndo = (event) =>
   (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && keyOf(event) === "z";
 
-// Calls `press(key, event)` for each key that is meant for the page, not for a field or a control.
-// `classes()` are those whose keys count now.
+// Calls `press(key, event)` for each key that is meant for the page, not for a field or a control. A key that a
+// dialog has used is prevented: the Enter that closes it must not accept a guess too. `classes()` are those whose
+// keys count now.
 export function watchKeys(press, classes) {
   document.addEventListener("keydown", (event) => {
-    if (event.repeat || document.querySelector("dialog[open]")) return;
+    if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     // A field keeps the focus for a moment after its dialog has closed: what is typed then is for the page.
     const target = event.target.closest("dialog") ? document.body : event.target;
     if (target.closest(FIELDS) && event.key !== "Escape") return;
