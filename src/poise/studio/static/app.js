@@ -86,6 +86,7 @@ async function turnTo(name, wanted) {
     return;
   }
   screen.close();
+  if (!session.outbox.length) saved("saved"); // what the last screen said is over
   screen = { name, wanted, close() {}, update() {} };
   document.body.dataset.screen = name;
   for (const button of document.querySelectorAll("nav [data-screen]")) {

@@ -11,7 +11,7 @@ export class Bar {
     this.count = element("p", { className: "count", role: "status" });
     this.classes = element("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
     this.actions = [
-      button({ onclick: () => showSimilar() }, element("kbd", {}, "l"), " Similar items"),
+      button({ onclick: () => showSimilar() }, element("kbd", {}, "l"), " Similar"),
       button({ onclick: () => clear() }, element("kbd", {}, "⌫"), " Clear label"),
       button({ onclick: () => open() }, element("kbd", {}, "Enter"), " Open"),
     ];
