@@ -8,7 +8,7 @@ PRESS = """({ key, code, ...more }) => document.body.dispatchEvent(
 
 
 def press(page, key, code="", **more):
-    """A key of a keyboard that this machine does not have."""
+    """Press a key of a keyboard that this machine does not have."""
     page.evaluate(PRESS, {"key": key, "code": code} | more)
 
 
@@ -153,7 +153,7 @@ def test_a_screen_has_an_address(studio, visits, screen):
     on(page, screen)
 
 
-def test_back_on_a_phone_has_its_forward(studio, visits, photos, folder):
+def test_back_and_forward_on_a_phone(studio, visits, photos, folder):
     page = visits.open(
         studio.address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
@@ -169,8 +169,7 @@ def test_back_on_a_phone_has_its_forward(studio, visits, photos, folder):
     assert shown(page, first) == question
 
 
-def test_the_page_has_no_need_of_an_earlier_project(start, visits, photos, folder):
-    """An address of a screen works on the first visit too."""
+def test_the_address_of_a_screen_works_on_the_first_visit(start, visits, photos, folder):
     studio = start(opened(photos, folder))
     page = visits.open(f"{studio.address}#export")
     on(page, "export")

@@ -16,7 +16,7 @@ from poise.studio.web import views
 # Grid -------------------------------------------------------------------------------------------
 
 
-def test_one_key_labels_the_grid_but_what_is_excluded(page, studio):
+def test_one_key_labels_the_grid_except_what_is_left_out(page, studio):
     studio.answer(page, 4)
     shown(page)
     page.keyboard.press("g")
@@ -46,7 +46,7 @@ def test_one_key_labels_the_grid_but_what_is_excluded(page, studio):
     until(lambda: len(studio.labels()) == 4)
 
 
-def test_a_grid_that_is_left_labels_nothing(page, studio):
+def test_closing_the_grid_labels_nothing(page, studio):
     studio.answer(page, 2)
     item = shown(page)
     page.keyboard.press("g")
@@ -68,8 +68,8 @@ def open_advanced(page):
     page.wait_for_selector("#settings select")
 
 
-def test_a_grid_stays_open_when_news_come(page, studio):
-    """A setting that was changed, an explanation that comes late: the tiles stay as they are."""
+def test_the_grid_stays_open_when_the_state_changes(page, studio):
+    """A changed setting or a late explanation leaves the tiles as they are."""
     studio.answer(page, 2)
     item = shown(page)
     open_advanced(page)
@@ -154,7 +154,7 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     until(lambda: studio.project.state.settings["tau"] is None)
 
 
-def test_three_ways_of_asking_in_words_and_the_rest_behind_advanced(page, studio):
+def test_three_ways_of_asking_and_the_rest_under_advanced(page, studio):
     studio.answer(page, 2)
     page.locator("#settings > summary").press("Enter")
     page.wait_for_selector("#settings .ways")
@@ -219,7 +219,7 @@ def open_map(page, renderer="webgl"):
 
 
 def places(page, n):
-    """Where the items are on the screen."""
+    """The positions of the items on the screen."""
     return page.evaluate(
         "n => Array.from({ length: n }, (_, i) => document.getElementById('map').poise.project(i))",
         n,
@@ -227,7 +227,7 @@ def places(page, n):
 
 
 def lasso(page, points, *, shift=True):
-    """Draw round them."""
+    """Draw a lasso round points; return the items inside."""
     left, right = min(x for x, _ in points) - 6, max(x for x, _ in points) + 6
     top, bottom = min(y for _, y in points) - 6, max(y for _, y in points) + 6
     if shift:
@@ -514,7 +514,7 @@ def download(page, kind, include="All items"):
         return file.read()
 
 
-def test_the_three_formats_say_the_same(page, studio):
+def test_the_three_formats_hold_the_same_rows(page, studio):
     items = studio.answer(page, 16)  # enough for numbers to be shown
     page.keyboard.press("e")
     page.wait_for_selector("#export[data-ready]")
@@ -536,7 +536,7 @@ def test_the_three_formats_say_the_same(page, studio):
     assert {row["id"] for row in only} == set(items)
 
 
-def test_nothing_to_export_is_said(page, studio):
+def test_an_empty_export_is_explained(page, studio):
     shown(page)
     page.keyboard.press("e")
     reads(page, "#export", "Nothing to export yet")
@@ -572,7 +572,7 @@ def test_export_and_import_lose_nothing(studio, page, start, visits, photos, tmp
     assert item not in other.labels(), "a question that the file does not answer"
 
 
-def test_a_file_that_is_no_labels_is_refused_with_words(page, studio, visits):
+def test_a_file_without_labels_is_refused_with_the_reason(page, studio, visits):
     shown(page)
     page.keyboard.press("e")
     page.wait_for_selector("#export[data-ready]")
