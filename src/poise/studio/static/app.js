@@ -1,5 +1,6 @@
 // The app: which screen is shown, which keys work on all of them, and how it starts.
 
+import { currentScreen, OTHERS, visit, watchHistory } from "./addresses.js";
 import { bytes, get, post, setAnnotator, upload } from "./api.js";
 import { showRemap } from "./class-keys.js";
 import { colourName, described } from "./classes.js";
@@ -7,7 +8,6 @@ import { content } from "./content.js";
 import { byId, element } from "./dom.js";
 import { watchKeys } from "./keys.js";
 import { LabelScreen } from "./label-screen.js";
-import { here, OTHERS, watchHistory, went } from "./places.js";
 import { showPreparing } from "./preparing.js";
 import { saved } from "./saving.js";
 import { Session } from "./session.js";
@@ -76,7 +76,7 @@ const host = {
 
 // `wanted`: what the screen shows first.
 function show(name, wanted) {
-  went(name, wanted);
+  visit(name, wanted);
   return turnTo(name, wanted);
 }
 
@@ -211,7 +211,7 @@ async function start() {
     state = await get("api/state");
   }
   await session.begin(state);
-  const { name, wanted } = here();
+  const { name, wanted } = currentScreen();
   turnTo(name, wanted);
   saved("saved");
   session.take(session.state);
