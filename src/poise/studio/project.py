@@ -96,9 +96,11 @@ class Project:
         the sender saw them.
         """
         with self._lock:
-            there = self.store.find(event)
-            if there is not None:
-                return there
+            if event.kind == "class":
+                event = self.state.known.with_key(event, self.store.by_client(event.client))
+            earlier = self.store.find(event)
+            if earlier is not None:
+                return earlier
             self._check_items(event)
             check(self.state, event, versions)
             before, following = self.state, self._following(event)

@@ -5,6 +5,7 @@ which a label keeps; what the class is called now, or what it was merged into, i
 That is why a label given between a rename and its undo is not lost.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +48,12 @@ class _Entry:
     colour: int | None
     note: str = ""
     examples: tuple[str, ...] = ()
+
+
+def free_key(name: str, taken: Collection[str]) -> str:
+    """The key of a new class: its name if that is a free digit, else the first free key, if any."""
+    free = [key for key in KEYS if key not in taken]
+    return name if name in free else next(iter(free), "")
 
 
 #: What happened to classes: number of the event, what, and the numbers of the classes it names.
@@ -97,6 +104,23 @@ class Classes:
             return self.named[name]
         found = {self.now(number) for number in self.past.get(name, ())} - {None}
         return found.pop() if len(found) == 1 else None
+
+    def with_key(self, event: Event, earlier: Event | None) -> Event:
+        """An event, with the first free key if it makes a class and says nothing about a key.
+
+        Parameters
+        ----------
+        earlier : the one that was sent with the same client id before: a retry gets the same key
+        """
+        name = event.data.get("name", "")
+        if event.kind != "class" or "key" in event.data:
+            return event
+        if earlier is not None:
+            key = earlier.data.get("key", "")
+        else:
+            taken = [entry.key for entry in self.alive.values()]
+            key = "" if name in self.named else free_key(name, taken)
+        return replace(event, data=event.data | {"key": key}) if key else event
 
     def shown(self) -> list[Shown]:
         """The classes in their order."""
