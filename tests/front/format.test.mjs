@@ -8,6 +8,7 @@ import {
   items,
   number,
   percent,
+  probability,
   sentence,
   shortTime,
 } from "../../src/poise/studio/static/format.js";
@@ -30,6 +31,12 @@ test("only a share of 1 is 100% and only a share of 0 is 0%", () => {
   assert.equal(percent(0), "0%");
   for (const share of [0.995, 0.999, 1 - 1e-9]) assert.equal(percent(share), ">99%");
   for (const share of [1e-9, 0.0001, 0.00049]) assert.equal(percent(share), "<0.1%");
+});
+
+test("a model is never certain", () => {
+  assert.equal(probability(1), ">99%");
+  assert.equal(probability(0.996), ">99%");
+  assert.equal(probability(0.82), "82%");
 });
 
 test("small shares have one decimal, others none", () => {

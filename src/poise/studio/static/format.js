@@ -21,6 +21,9 @@ export function percent(share) {
   return `${value > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)}%`;
 }
 
+// A probability that the model estimates: it is never certain, whatever the number.
+export const probability = (share) => percent(Math.min(share, 0.999));
+
 export const duration = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`);
 
 // A moment as short as it can be: the hour today, the day this year.

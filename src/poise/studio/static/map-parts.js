@@ -1,7 +1,7 @@
 // Parts of the map screen: built from their arguments, they know nothing of the map itself.
 
 import { button, element } from "./dom.js";
-import { items, number, percent } from "./format.js";
+import { items, number, probability } from "./format.js";
 
 // One of several: real radio buttons in a row.
 export function segments(title, name, choices, chosen, work) {
@@ -76,7 +76,7 @@ export function fillBar(bar, total, labelled, classes, { label, restrict, cancel
 export function status({ label, guess, confidence }) {
   if (label != null) return `${label} · labelled`;
   if (guess == null) return "no label, no prediction yet";
-  const share = confidence == null ? "" : ` · ${percent(confidence)}`;
+  const share = confidence == null ? "" : ` · ${probability(confidence)}`;
   return `no label · probably ${guess}${share}`;
 }
 

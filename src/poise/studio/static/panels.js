@@ -2,7 +2,7 @@
 
 import { content } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
-import { counted, number, percent } from "./format.js";
+import { counted, number, percent, probability } from "./format.js";
 
 const THUMBNAIL_PIXELS = 160;
 const NEGLIGIBLE = 0.0005; // a share below which no item is said to be more useful
@@ -27,7 +27,7 @@ export function showGuess(state) {
     line.replaceChildren(...wordsWithoutGuess(state));
     return;
   }
-  const share = calibrated ? `${percent(question.confidence)} · ` : "";
+  const share = calibrated ? `${probability(question.confidence)} · ` : "";
   line.replaceChildren("probably ", element("b", {}, question.guess), ` · ${share}`, element("kbd", {}, "Enter"));
   line.title = calibrated
     ? "How often such guesses are right, estimated from labels that were held out"

@@ -1,7 +1,7 @@
 // How a row of the review screen looks.
 
 import { element } from "./dom.js";
-import { percent, shortTime } from "./format.js";
+import { probability, shortTime } from "./format.js";
 
 export const COLUMNS = {
   mark: "Selected",
@@ -52,8 +52,8 @@ export function fill(node, row, tiles, colours) {
       by: votes.length > 1 ? votes.map(([who, label]) => `${who}: ${label}`).join(", ") : (by ?? ""),
       time: time ? shortTime(time) : "",
       // The confidence of a guess says nothing about a label that somebody gave.
-      confidence: row.label !== null || confidence === null ? "" : percent(confidence),
-      suspicion: suspicion === null ? "" : percent(suspicion),
+      confidence: row.label !== null || confidence === null ? "" : probability(confidence),
+      suspicion: suspicion === null ? "" : probability(suspicion),
     }),
   );
   const cell = (name) => node.querySelector(`:scope > .${name}`);
