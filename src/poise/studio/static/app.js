@@ -4,7 +4,7 @@ import { currentScreen, OTHERS, visit, watchHistory } from "./addresses.js";
 import { bytes, get, post, setAnnotator, upload } from "./api.js";
 import { showRemap } from "./class-keys.js";
 import { colourName, described } from "./classes.js";
-import { content } from "./content.js";
+import { thumbnail } from "./content.js";
 import { byId, element } from "./dom.js";
 import { watchKeys } from "./keys.js";
 import { LabelScreen } from "./label-screen.js";
@@ -13,7 +13,6 @@ import { saved } from "./saving.js";
 import { Session } from "./session.js";
 
 const PREPARING_POLL_MS = 300;
-const THUMBNAIL_PIXELS = 160;
 const SEEN_HELP = "poise-seen-help";
 const NAME = "poise-name";
 const SCREEN_KEYS = { m: "map", v: "review", e: "export" };
@@ -52,7 +51,7 @@ const host = {
     session.take(await get("api/state"));
     return result;
   },
-  content: (item, kind) => content(item, kind ?? session.state.kind, THUMBNAIL_PIXELS),
+  content: (item, kind) => thumbnail(item, kind ?? session.state.kind),
   classes: () => {
     const style = getComputedStyle(document.body);
     return session.state.classes.map((labelClass) => {

@@ -1,7 +1,7 @@
 // The column of classes: keys, colours, names, counts; groups of names such as "bird/owl"; notes and
 // examples; the width of the column.
 
-import { content } from "./content.js";
+import { thumbnail } from "./content.js";
 import { button, element } from "./dom.js";
 import { number } from "./format.js";
 import { clamp } from "./geometry.js";
@@ -14,7 +14,6 @@ const MAX_WIDTH = 560;
 const WIDTH_STEP = 16; // for an arrow key
 const MANY_CLASSES = 20; // with more, rows are lower
 const HOVER_MS = 350; // before the card of a class is shown
-const THUMBNAIL_PIXELS = 160;
 const CARD_GAP_PIXELS = 8;
 
 // The name of a class's colour in the style sheet. Classes beyond the palette have none: what must be
@@ -179,7 +178,7 @@ export function described({ name, note, examples }, kind) {
   if (examples) {
     const frames = examples.map((item) => {
       const frame = element("div");
-      content(item, kind, THUMBNAIL_PIXELS).then((shown) => frame.append(shown));
+      thumbnail(item, kind).then((shown) => frame.append(shown));
       return frame;
     });
     parts.push(element("div", "examples", ...frames));

@@ -4,6 +4,7 @@
 import { drawing, element } from "./dom.js";
 
 const MAX_KEPT = 96;
+const THUMBNAIL_PIXELS = 160;
 const MAX_TABLE_NUMBERS = 12; // more numbers are drawn as a line
 const SMALL_IMAGE_PIXELS = 64; // smaller images are shown with sharp pixels
 
@@ -63,6 +64,8 @@ export function atOnce(item, kind, size) {
 export async function content(item, kind, size) {
   return show(await load(item, kind, size), kind, size);
 }
+
+export const thumbnail = (item, kind) => content(item, kind, THUMBNAIL_PIXELS);
 
 function show(result, kind, size) {
   if (result.problem) return element("p", "gone", result.problem);

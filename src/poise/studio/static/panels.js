@@ -1,10 +1,9 @@
 // What stands around the item: the guess, the near-duplicates, the progress, the reasons for the question.
 
-import { content } from "./content.js";
+import { thumbnail } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
 import { counted, number, percent, probability } from "./format.js";
 
-const THUMBNAIL_PIXELS = 160;
 const NEGLIGIBLE = 0.0005; // a share below which no item is said to be more useful
 const REASONS = {
   decide: "To decide: two classes are close here.",
@@ -126,7 +125,7 @@ function reasonWithoutGuess({ question, answers }) {
 
 function figure({ item, label }, kind) {
   const frame = element("figure", {}, element("figcaption", {}, label));
-  content(item, kind, THUMBNAIL_PIXELS).then((shown) => {
+  thumbnail(item, kind).then((shown) => {
     // A long text scrolls, so the keyboard must reach it.
     if (kind === "text") Object.assign(shown, { tabIndex: 0, role: "group", ariaLabel: `A text labelled ${label}` });
     frame.prepend(shown);

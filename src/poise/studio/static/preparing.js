@@ -1,12 +1,11 @@
 // The screen that is shown while a source is prepared, and how much of it has arrived afterwards.
 
-import { content } from "./content.js";
+import { thumbnail } from "./content.js";
 import { byId, element } from "./dom.js";
 import { counted, duration, items, number } from "./format.js";
 
 const STEPS = ["reading", "embedding", "joining neighbours", "ready"];
 const KINDS = { image: "image", text: "text", vector: "vector" };
-const THUMBNAIL_PIXELS = 160;
 
 export function showPreparing({ name, error, steps, glimpses, found: contents }) {
   byId("prepare-name").textContent = name;
@@ -32,7 +31,7 @@ export function showPreparing({ name, error, steps, glimpses, found: contents })
     .replaceChildren(...reasons.map((why) => element("li", {}, why)));
   if (glimpsed) return;
   glimpsed = few.length;
-  for (const item of few) content(item, kind, THUMBNAIL_PIXELS).then((shown) => byId("few").append(shown));
+  for (const item of few) thumbnail(item, kind).then((shown) => byId("few").append(shown));
 }
 
 function stepRow(title, step) {
