@@ -10,7 +10,7 @@ DISTRIBUTED := .venv-petsc/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-distributed test-front check lint lint-front types slow docs bench picture format lock lowest clean
+.PHONY: help demo test test-distributed check lint types slow docs bench picture format lock lowest clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,21 +20,15 @@ demo: $(DEMO) ## label a small data set by simulation and write out/demo/index.h
 
 test: lint types check ## lint, types and every test that is not slow
 
-check: $(READY) $(BENCH) test-front ## the tests alone
+check: $(READY) $(BENCH) ## the tests alone
 	$(BIN)/python -m pytest
-
-test-front: ## unit tests of the page's JavaScript (need Node; skipped without it)
-	@.ci/front test
 
 test-distributed: $(DISTRIBUTED) ## the tests on Dask and PETSc, with two processes
 	POISE_REQUIRE_DISTRIBUTED=1 .venv-petsc/bin/python -m pytest tests/distributed
 
-lint: $(READY) lint-front ## style and likely mistakes
+lint: $(READY) ## style and likely mistakes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-
-lint-front: ## style and likely mistakes of the page's JavaScript (needs Node; skipped without it)
-	@.ci/front lint
 
 types: $(READY) ## static types
 	$(BIN)/mypy
@@ -57,10 +51,28 @@ picture: $(READY) ## the pictures of the README (needs chromium) and of the docu
 	$(BIN)/python docs/images/picture.py
 	$(BIN)/python docs/images/studio.py
 
+# The page's JavaScript. Without Node these say so and pass.
+.PHONY: lint-front test-front format-front clean-front
+lint: lint-front
+check: test-front
+format: format-front
+clean: clean-front
+
+lint-front: ## style and likely mistakes of the page's JavaScript
+	@.ci/front lint
+
+test-front: ## unit tests of the page's JavaScript
+	@.ci/front test
+
+format-front:
+	@.ci/front format
+
+clean-front:
+	rm -rf node_modules
+
 format: $(READY) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	@.ci/front format
 
 # Every file of a pinned version that the index holds is listed by its hash, so one lock serves all
 # platforms and Python versions; no index is named, so a mirror serves as well. Everything is resolved
@@ -87,7 +99,7 @@ lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allow
 	.venv-lowest/bin/python -m pytest
 
 clean: ## remove everything that make made
-	rm -rf node_modules .venv .venv-lowest .venv-petsc out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-petsc out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is newer than what it was made from, or the installation is brought up to date. Only what
