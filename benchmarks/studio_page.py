@@ -1,4 +1,4 @@
-"""Drive the labelling app for its benchmark: the command, and a page that records its events."""
+"""For studio.py and studio_load.py: the app's process, and a page that records events and times."""
 
 import os
 import re

@@ -277,7 +277,7 @@ class Inside:
         return [event for event in self.project.store.events() if event.kind in kinds]
 
     def kind(self, item: str) -> str:
-        """What an image of `make_photos` shows."""
+        """What a picture of `make_photos` shows."""
         return self.project.catalogue.sources[self.project.index[item]].split("-")[0]
 
     def key(self, item: str) -> str:
