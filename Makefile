@@ -51,6 +51,25 @@ picture: $(READY) ## the pictures of the README (needs chromium) and of the docu
 	$(BIN)/python docs/images/picture.py
 	$(BIN)/python docs/images/studio.py
 
+# The page's JavaScript. Without Node these say so and pass.
+.PHONY: lint-front test-front format-front clean-front
+lint: lint-front
+check: test-front
+format: format-front
+clean: clean-front
+
+lint-front: ## style and likely mistakes of the page's JavaScript
+	@.ci/front lint
+
+test-front: ## unit tests of the page's JavaScript
+	@.ci/front test
+
+format-front:
+	@.ci/front format
+
+clean-front:
+	rm -rf node_modules
+
 format: $(READY) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

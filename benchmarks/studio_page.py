@@ -16,14 +16,14 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-#: Seconds until a page that shows no first question counts as broken, and no next one.
-PATIENCE, PATIENCE_NEXT = 900.0, 300.0
-#: The size of the page: three columns.
+#: Without a first or a next question after so many seconds, the page counts as broken.
+FIRST_QUESTION_SECONDS, NEXT_QUESTION_SECONDS = 900.0, 300.0
+#: Wide enough for three columns.
 SCREEN = {"width": 1440, "height": 900}
 
-# Before the page's own scripts. A key counts from when the browser got it. An item counts as
-# painted one frame after the frame that drew it began: late by up to 17 ms, never early. Whatever
-# was sent when the page says "saved" is what it claims to have saved.
+# Runs before the page's own scripts. A key counts from when the browser received it. An item counts
+# as painted one frame after the frame that drew it began: up to 17 ms late, never early. When the
+# page says "saved", it claims everything that was sent until then.
 NOTES = """
 (() => {
   const notes = (window.notes = { keys: [], items: [], sent: {}, said: "" });
@@ -62,14 +62,14 @@ NOTES = """
 })();
 """
 
-# Client ids of what the page keeps because the server has not acknowledged it.
+# Client ids of the requests that the page keeps until the server acknowledges them.
 UNSAVED = """() => Object.entries(localStorage)
-  .filter(([place]) => place.startsWith("poise-outbox-"))
-  .flatMap(([, kept]) => JSON.parse(kept))
+  .filter(([key]) => key.startsWith("poise-outbox-"))
+  .flatMap(([, requests]) => JSON.parse(requests))
   .map((entry) => entry.body.client)
 """
 
-# Classes get the keys that they are answered with.
+# Gives classes the keys with which the script answers.
 GIVE_KEYS = """async (keys) => {
   for (const [name, key] of Object.entries(keys)) {
     const body = JSON.stringify({ kind: "class", data: { name, key }, client: "key of " + name });
@@ -103,27 +103,27 @@ class Studio:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        said: list[str] = []
+        output: list[str] = []
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            said.append(line)
-            found = re.search(r"http://127\.0\.0\.1:(\d+)/\S+", line)
-            if found:
-                self.address, self.port = found.group(), int(found.group(1))
+            output.append(line)
+            address = re.search(r"http://127\.0\.0\.1:(\d+)/\S+", line)
+            if address:
+                self.address, self.port = address.group(), int(address.group(1))
                 break
         else:
-            sys.exit("poise label ended: " + "".join(said))
-        # Nobody reads what it says later, and it must not wait for that.
+            sys.exit("poise label ended: " + "".join(output))
+        # Nobody reads its later output; read it here so that the process never blocks.
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
     @property
     def most_memory(self) -> float:
-        """Most memory that it had at once, in GB."""
+        """Peak memory, in GB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1e6  # type: ignore[union-attr]
 
     def end(self) -> None:
-        """As with Ctrl-C."""
+        """Stop it as Ctrl-C does."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             try:
@@ -133,7 +133,7 @@ class Studio:
         self.process.wait()
 
     def kill(self) -> None:
-        """As when the power fails, but for the disk's own memory."""
+        """Stop it as a power failure would, except that the disk's cache survives."""
         self.process.kill()
         self.process.wait()
 
@@ -150,10 +150,10 @@ def studio(*arguments: str, folder: Path, **options: Any) -> Iterator[Studio]:
 
 @contextmanager
 def browser() -> Iterator[BrowserContext]:
-    """A headless Chromium that is new to everything."""
+    """A headless Chromium with an empty profile."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
-        sys.exit("studio: needs chromium on the PATH")
+        sys.exit("studio: install chromium and put it on the PATH")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         context = started.new_context(viewport=SCREEN)
@@ -171,7 +171,7 @@ class Answered:
     Attributes
     ----------
     seconds : from the key to the next item painted
-    foreseen : whether the page knew what follows when the key was pressed
+    foreseen : whether the page knew the next item when the key was pressed
     changes : items that the page showed until the next key; more than one is a flicker
     """
 
@@ -181,12 +181,12 @@ class Answered:
 
 
 class Person:
-    """Answers truthfully, by keyboard, what a page asks.
+    """Answers the questions of a page correctly, by keyboard.
 
     Parameters
     ----------
     truth : item -> its class
-    keys : class -> key; classes that are not there, called like digits, are made with ``n``
+    keys : class -> key; missing classes, named by digits, are created with ``n``
     """
 
     def __init__(self, page: Page, truth: Mapping[str, str], keys: Mapping[str, str]) -> None:
@@ -195,9 +195,11 @@ class Person:
         self._pressed = 0.0
 
     def open(self, address: str) -> float:
-        """Open the page; the moment when the first question is painted."""
+        """Open the page; return the time when the first question is painted."""
         self.page.goto(address)
-        self.page.wait_for_function("() => notes.items.at(-1)?.painted", timeout=PATIENCE * 1e3)
+        self.page.wait_for_function(
+            "() => notes.items.at(-1)?.painted", timeout=FIRST_QUESTION_SECONDS * 1e3
+        )
         return time.perf_counter()
 
     def answer(self, pause: float = 0.0) -> Answered:
@@ -210,12 +212,14 @@ class Person:
         if label in self.keys:
             self.page.keyboard.press(self.keys[label])
         else:
-            self.keys[label] = label  # a class that is called like a digit gets its key
+            self.keys[label] = label  # a class that is named by a digit gets that key
             self.page.keyboard.press("n")
             self.page.keyboard.type(label)
             self.page.keyboard.press("Enter")
         self.page.wait_for_function(
-            "(before) => notes.items[before]?.painted", arg=before, timeout=PATIENCE_NEXT * 1e3
+            "(before) => notes.items[before]?.painted",
+            arg=before,
+            timeout=NEXT_QUESTION_SECONDS * 1e3,
         )
         key, shown = self.page.evaluate("(i) => [notes.keys.at(-1), notes.items[i]]", before)
         if key["item"] != item:
@@ -232,5 +236,5 @@ class Person:
         """Wait until the page says that everything is saved."""
         self.page.wait_for_function(
             "() => document.getElementById('saved').textContent === '✓ saved'",
-            timeout=PATIENCE * 1e3,
+            timeout=FIRST_QUESTION_SECONDS * 1e3,
         )

@@ -1,6 +1,6 @@
-"""Take the pictures of the labelling app: ``make picture``. Needs chromium and fashionmnist.
+"""Take screenshots of the labelling app: ``make picture``. Needs chromium and fashionmnist.
 
-A real `poise label` answers a real browser in which a script labels truthfully by keyboard.
+A script labels correctly by keyboard, in a real browser, with a real `poise label`.
 """
 
 import re
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 DATA = "fashionmnist"
 NAMES = "T-shirt,trousers,pullover,dress,coat,sandal,shirt,sneaker,bag,boot"  # in their order
 ANSWERS = 60
-#: Rows are there, and no note says that the guesses are older than the answers.
+#: Rows are shown, and no note says that the predictions are older than the answers.
 UP_TO_DATE = """() => document.querySelector(".review .row")
   && !document.querySelector(".review .note").textContent"""
 NEXT = "item => document.getElementById('stage').dataset.item !== item"
@@ -29,7 +29,7 @@ NEXT = "item => document.getElementById('stage').dataset.item !== item"
 def main() -> None:
     browser_path = shutil.which("chromium")
     if browser_path is None:
-        sys.exit("picture: needs chromium on the PATH")
+        sys.exit("picture: install chromium and put it on the PATH")
     truth = dict(zip(read_catalogue(DATA).ids, load_dataset(DATA).clusters.tolist(), strict=True))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         command = ["poise", "label", DATA, "--classes", NAMES, "--no-browser"]
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def label(page: Page, truth: dict[str, int]) -> None:
-    """Answer truthfully, but once, so that there is something suspicious."""
+    """Answer correctly except once, so that one label is suspicious."""
     page.wait_for_selector("#stage[data-item]", timeout=600_000)
     page.get_by_role("button", name="Got it").click()
     for number in range(ANSWERS):
@@ -70,7 +70,7 @@ def label(page: Page, truth: dict[str, int]) -> None:
 
 
 def take(page: Page) -> None:
-    """The pictures, once everything on them is there; the predictions know the last answers."""
+    """Take the screenshots once everything is shown and the predictions include all answers."""
     page.keyboard.press("v")
     page.wait_for_function(UP_TO_DATE, timeout=600_000)
     page.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""The app, and a browser before it: what the tests of the page share."""
+"""The app and a browser that shows it: what the tests of the page share."""
 
 import os
 import re
@@ -28,12 +28,12 @@ from poise.studio.web.server import make_app
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 INSTALL = "as root run: apt-get install chromium"
-#: Kinds of the pictures, in the order of their keys 1, 2, 3.
+#: What the images show, in the order of the class keys 1, 2, 3.
 KINDS = ("disc", "pole", "beam")
 TOKEN = "the-token-of-this-test"
-#: Windows of a desk, a tablet and a phone.
+#: Windows of a desktop, a tablet and a phone.
 SIZES = [(1440, 900), (1024, 768), (390, 844)]
-#: Seconds that anything may take that does not wait for a person.
+#: Seconds that anything may take which does not wait for a person.
 SOON = 30.0
 
 
@@ -41,7 +41,7 @@ SOON = 30.0
 
 
 def missing() -> str:
-    """What has to be installed before a page can be opened; empty if nothing."""
+    """What must be installed before a page can be opened; empty if nothing."""
     try:
         import playwright.sync_api  # noqa: F401
     except ImportError:
@@ -66,10 +66,10 @@ def launched() -> Iterator[Any]:
 
 
 class Visits:
-    """Pages whose complaints are collected: one that nobody expected fails the test.
+    """Pages whose complaints are collected: an unexpected one fails the test.
 
-    A complaint is an error on the console (what the policy blocks is one), an exception that no
-    script caught, a dialog of the browser's, and a request that leaves this machine.
+    A complaint is an error on the console (such as what the content policy blocks), an uncaught
+    exception, a dialog of the browser, or a request that leaves this machine.
     """
 
     def __init__(self, browser: Any) -> None:
@@ -78,13 +78,16 @@ class Visits:
         self.contexts: list[Any] = []
 
     def context(self, *, first_visit: bool = False, **options: Any) -> Any:
-        """A browser of somebody's own; the card of keys was seen, unless it is the first visit."""
-        made = self.browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
-        made.set_default_timeout(1000 * SOON)
+        """A browser of its own; the welcome card is closed, unless it is the first visit."""
+        context = self.browser.new_context(
+            **({"viewport": {"width": 1440, "height": 900}} | options)
+        )
+        context.set_default_timeout(1000 * SOON)
         if not first_visit:
-            made.add_init_script("try { localStorage.setItem('poise-seen-help', 'yes') } catch { }")
-        self.contexts.append(made)
-        return made
+            script = "try { localStorage.setItem('poise-seen-help', 'yes') } catch { }"
+            context.add_init_script(script)
+        self.contexts.append(context)
+        return context
 
     def open(self, address: str, context: Any = None, **options: Any) -> Any:
         """A page at an address."""
@@ -94,14 +97,14 @@ class Visits:
         return page
 
     def expect(self, *patterns: str) -> None:
-        """These complaints belong to the test: some so far, or the test fails."""
+        """Expect complaints that match each pattern: the test fails if there are none so far."""
         for pattern in patterns:
-            found = [words for words in self.complaints if re.search(pattern, words)]
-            assert found, f"nothing complained about {pattern!r}: {self.complaints}"
-            self.complaints = [words for words in self.complaints if words not in found]
+            expected = [words for words in self.complaints if re.search(pattern, words)]
+            assert expected, f"no complaint matches {pattern!r}: {self.complaints}"
+            self.complaints = [words for words in self.complaints if words not in expected]
 
     def allow(self, *patterns: str) -> None:
-        """These complaints may have come."""
+        """Accept complaints that match a pattern, if there are any."""
         either = "|".join(patterns)
         self.complaints = [words for words in self.complaints if not re.search(either, words)]
 
@@ -111,24 +114,28 @@ class Visits:
         assert not self.complaints, self.complaints
 
     def _watch(self, page: Any) -> None:
-        say = self.complaints.append
+        complain = self.complaints.append
 
         def dialog(shown: Any) -> None:
-            say(f"dialog: {shown.message}")
+            complain(f"dialog: {shown.message}")
             shown.dismiss()
 
         def request(sent: Any) -> None:
             if not re.match(r"http://127\.0\.0\.\d+:|data:|blob:", sent.url):
-                say(f"request: {sent.url}")
+                complain(f"request: {sent.url}")
 
-        page.on("pageerror", lambda error: say(f"uncaught: {error}"))
-        page.on("console", lambda said: say(said.text) if said.type == "error" else None)
+        def console(message: Any) -> None:
+            if message.type == "error":
+                complain(message.text)
+
+        page.on("pageerror", lambda error: complain(f"uncaught: {error}"))
+        page.on("console", console)
         page.on("dialog", dialog)
         page.on("request", request)
 
 
 def wait_for(page: Any, what: str, script: str, arg: Any = None) -> None:
-    """Wait until a script says yes; a failure tells what the page showed instead."""
+    """Wait until a script returns true; a failure tells what the page showed instead."""
     try:
         page.wait_for_function(script, arg=arg)
     except Exception as error:
@@ -143,7 +150,7 @@ def wait_for(page: Any, what: str, script: str, arg: Any = None) -> None:
 
 
 def shown(page: Any, other_than: str | None = None) -> str:
-    """The item on the screen, once it is another one."""
+    """The item on the label screen, once it is another one."""
     wait_for(
         page,
         f"expected an item other than {other_than}",
@@ -162,29 +169,38 @@ def saved(page: Any) -> None:
     wait_for(page, "expected ✓ saved", words)
 
 
-def reads(page: Any, place: str, words: str) -> None:
-    """Wait until these words stand at a place."""
-    wait_for(
-        page,
-        f"expected {words!r} at {place}",
-        "([place, words]) => document.querySelector(place)?.textContent.includes(words)",
-        [place, words],
+def unsent(page: Any) -> list[dict[str, Any]]:
+    """The requests that the browser stores until the server has them on disk."""
+    return page.evaluate(
+        """() => Object.entries(localStorage)
+          .filter(([key]) => key.startsWith("poise-outbox-"))
+          .flatMap(([, requests]) => JSON.parse(requests))"""
     )
 
 
-def until(is_so: Callable[[], Any], seconds: float = SOON) -> Any:
-    """What is so, as soon as it is."""
+def reads(page: Any, selector: str, words: str) -> None:
+    """Wait until an element has these words."""
+    wait_for(
+        page,
+        f"expected {words!r} at {selector}",
+        "([selector, words]) => document.querySelector(selector)?.textContent.includes(words)",
+        [selector, words],
+    )
+
+
+def until(condition: Callable[[], Any], seconds: float = SOON) -> Any:
+    """Wait until a condition holds, and return its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        found = is_so()
-        if found:
-            return found
+        value = condition()
+        if value:
+            return value
         time.sleep(0.02)
-    raise AssertionError("it did not come to that")
+    raise AssertionError(f"the condition did not hold within {seconds:g} s")
 
 
 def focused(page: Any) -> str:
-    """What has the focus, as a person would call it."""
+    """The element that has the focus: its name, id, class and first words."""
     return page.evaluate(
         """() => {
           const { tagName, id, className, textContent } = document.activeElement;
@@ -193,20 +209,21 @@ def focused(page: Any) -> str:
     )
 
 
-def in_sight(page: Any, place: str) -> bool:
-    """Whether all of something can be seen without scrolling."""
-    return page.locator(place).evaluate(
-        """one => {
-          const { left, top, right, bottom } = one.getBoundingClientRect();
+def in_sight(page: Any, selector: str) -> bool:
+    """Whether all of an element can be seen without scrolling."""
+    return page.locator(selector).evaluate(
+        """element => {
+          const { left, top, right, bottom } = element.getBoundingClientRect();
           const inside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
           const middle = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-          return inside && bottom > top && (one.contains(middle) || middle?.contains(one));
+          const visible = element.contains(middle) || middle?.contains(element);
+          return inside && bottom > top && visible;
         }"""
     )
 
 
 def answer_alone(page: Any, keys: str) -> None:
-    """Answer by these keys, without near-duplicates."""
+    """Answer with these keys, without near-duplicates."""
     for key in keys:
         item = shown(page)
         page.locator("#duplicates-too").evaluate("box => { box.checked = false; }")
@@ -253,10 +270,10 @@ class Inside:
 
     def labels(self) -> dict[str, str]:
         """Item -> its class, as the server has it."""
-        return {item: given.label for item, given in self.project.state.labels.items()}
+        return {item: labelled.label for item, labelled in self.project.state.labels.items()}
 
     def events(self, *kinds: str) -> list[Event]:
-        """What is in the log."""
+        """The events of these kinds in the log."""
         return [event for event in self.project.store.events() if event.kind in kinds]
 
     def kind(self, item: str) -> str:
@@ -264,11 +281,11 @@ class Inside:
         return self.project.catalogue.sources[self.project.nodes[item]].split("-")[0]
 
     def key(self, item: str) -> str:
-        """The key of the class that is true."""
+        """The key of the true class."""
         return str(KINDS.index(self.kind(item)) + 1)
 
     def answer(self, page: Any, n: int) -> list[str]:
-        """Answer n questions by keyboard, truthfully; say which items they were."""
+        """Answer n questions correctly by keyboard; return their items."""
         items: list[str] = []
         for _ in range(n):
             items.append(shown(page, items[-1] if items else None))
@@ -288,7 +305,7 @@ class Inside:
 
 
 class Command:
-    """``poise label`` as a process of its own, as somebody would start it."""
+    """``poise label`` in a process of its own, as a user would start it."""
 
     def __init__(self, *arguments: str | Path, before: tuple[str, ...] = (), **env: str) -> None:
         start = "from poise.cli.main import main; main()"
@@ -298,14 +315,14 @@ class Command:
         )
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if found := re.search(r"https?://\S+", line):
-                self.address = found.group()
+            if address := re.search(r"https?://\S+", line):
+                self.address = address.group()
                 return
         self.end(signal.SIGKILL)
-        raise AssertionError("it did not start")
+        raise AssertionError("poise label did not start")
 
     def end(self, how: int = signal.SIGINT) -> int:
-        """End it in some way, and say how it ended."""
+        """End it with a signal; return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         code = self.process.wait(timeout=20)
@@ -315,14 +332,14 @@ class Command:
 
 
 def free_port() -> int:
-    """One that nobody listens at."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """A port at which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def log(folder: Path) -> list[Event]:
-    """All events of a project, also of one that somebody has open."""
+    """All events of a project, even of one that is open elsewhere."""
     store = EventStore(folder / "events.db")
     try:
         return store.events()
@@ -334,7 +351,7 @@ def log(folder: Path) -> list[Event]:
 
 
 def make_photos(folder: Path, n: int = 20, seed: int = 0) -> Path:
-    """`n` noisy pictures of each of `KINDS`; the names say what they show."""
+    """Write `n` noisy images of each of `KINDS`; their names say what they show."""
     rng = np.random.default_rng(seed)
     side = np.arange(-16, 16)
     x, y = np.meshgrid(side, side)
@@ -349,6 +366,6 @@ def make_photos(folder: Path, n: int = 20, seed: int = 0) -> Path:
 
 
 def opened(source: Path, folder: Path, **options: Any) -> Opening:
-    """A project of pictures or of a file, with its classes."""
-    given = {"classes": KINDS} | options
-    return Opening(Source(str(source), folder=folder, k=8, **given))
+    """A project of images or of a file, with its classes."""
+    settings = {"classes": KINDS} | options
+    return Opening(Source(str(source), folder=folder, k=8, **settings))

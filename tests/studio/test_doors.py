@@ -256,7 +256,7 @@ def test_behind_a_proxy(project, strip, keeps_host):
                 assert "Path=/tools/poise;" in entered.headers["set-cookie"]
                 page = browser.get(f"{place}/")
                 assert page.status_code == 200
-                assert browser.get(f"{place}/static/studio.js").status_code == 200
+                assert browser.get(f"{place}/static/app.js").status_code == 200
                 described = browser.get(f"{place}/api/openapi.json").json()
                 assert described["servers"] == [{"url": "/tools/poise"}]
                 assert browser.get(f"{place}/api/question").json()["question"]["item"]
@@ -270,7 +270,7 @@ def test_behind_a_proxy(project, strip, keeps_host):
 def test_the_page_asks_for_nothing_by_an_absolute_path(client):
     pages = [client.get(path).text for path in ("/", "/static/login.html")]
     names = {name for text in pages for name in re.findall(r'"/?static/([\w.-]+)"', text)}
-    assert "studio.js" in names
+    assert "app.js" in names
     known = set()
     while names:
         known |= names

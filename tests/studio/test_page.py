@@ -1,4 +1,4 @@
-"""The label screen in a real browser, by keyboard; deaths, full disks, bad files and bad words."""
+"""The label screen in a real browser, by keyboard: answers, crashes, full disks, hostile texts."""
 
 import csv
 import json
@@ -24,6 +24,7 @@ from browser import (
     reads,
     saved,
     shown,
+    unsent,
     until,
 )
 from PIL import Image
@@ -51,7 +52,7 @@ def truth():
 
 
 def test_digits_from_no_label_by_keyboard(command, visits, truth, tmp_path):
-    """90% of the rest right within 60 answers, as a person would do it."""
+    """After 60 answers, 90% of the rest are predicted correctly."""
     folder = tmp_path / "digits.poise"
     page = visits.open(command("digits", "--classes", DIGITS, "--project", folder).address)
     item = None
@@ -82,12 +83,12 @@ def test_class_keys_label_what_is_shown(page, studio):
 
 
 def test_fast_keys_count_for_their_own_items(page, studio):
-    """As fast as the keyboard goes: nothing is lost, and nothing is labelled twice."""
+    """At the speed of the keyboard, no answer is lost and no item is labelled twice."""
     studio.answer(page, 2)
     for key in "123123":
         page.keyboard.press(key)
     saved(page)
-    until(lambda: not page.evaluate("localStorage.getItem('poise-outbox-photos')"))
+    until(lambda: not unsent(page))
     labelled = [item for event in studio.events("label") for item in event.items]
     assert len(labelled) == len(set(labelled))
     assert len(studio.labels()) > 2
@@ -106,7 +107,7 @@ def test_enter_accepts_the_guess(page, studio):
     assert event.data["guess"] == guess
 
 
-def test_nothing_is_accepted_where_nothing_is_guessed(page, studio):
+def test_enter_without_a_guess_does_nothing(page, studio):
     item = shown(page)
     reads(page, "#guess", "Nothing labelled yet")
     page.keyboard.press("Enter")
@@ -150,7 +151,7 @@ def test_escape_makes_no_class(page, studio):
     assert list(studio.project.state.classes) == [*KINDS, "first"]
 
 
-def test_undo_as_often_as_there_are_answers(page, studio):
+def test_every_answer_can_be_undone(page, studio):
     items = studio.answer(page, 3)
     now = shown(page)
     for item in reversed(items):
@@ -168,7 +169,7 @@ def test_undo_as_often_as_there_are_answers(page, studio):
 
 
 def test_undo_right_after_the_first_answer(page, studio, monkeypatch):
-    """Before the server has said that there is something to take back."""
+    """Even before the server has answered."""
     item = shown(page)
     record = studio.project.record
 
@@ -239,7 +240,7 @@ def test_keys_can_be_changed(page, studio, visits):
     item = shown(page)
     page.keyboard.press("?")
     field = page.locator("#remap").get_by_label(KINDS[0])
-    for taken, words in (("2", f"the key of {KINDS[1]}"), ("u", "does something else already")):
+    for taken, words in (("2", f"the key of {KINDS[1]}"), ("u", "already does something else")):
         field.fill(taken)
         page.keyboard.press("Tab")
         reads(page, "#remap-problem", words)
@@ -258,10 +259,10 @@ def test_keys_can_be_changed(page, studio, visits):
     until(lambda: studio.labels().get(item) == KINDS[0])
 
 
-def test_the_preparation_is_shown_and_goes_on_by_itself(
+def test_preparation_is_shown_and_leads_to_the_first_question(
     start, photos, visits, tmp_path, monkeypatch
 ):
-    """One image is empty and one cut short: the rest is opened, and it is said how many are not."""
+    """Of two damaged images the page says how many and why; it opens the rest."""
     folder = make_photos(tmp_path / "photos")
     (folder / "empty.png").write_bytes(b"")
     content = (folder / "disc-00.png").read_bytes()
@@ -309,7 +310,7 @@ def test_the_preparation_is_shown_and_goes_on_by_itself(
 # Going away and coming back ---------------------------------------------------------------------
 
 
-def test_coming_back_lands_on_the_same_question_and_undo_goes_on(command, visits, photos, folder):
+def test_a_restart_keeps_the_question_and_the_undo(command, visits, photos, folder):
     arguments = (photos, "--project", folder, "--classes", ",".join(KINDS), "--k", "8")
     server = command(*arguments)
     page = visits.open(server.address)
@@ -337,8 +338,8 @@ def test_coming_back_lands_on_the_same_question_and_undo_goes_on(command, visits
     visits.allow(GONE)
 
 
-def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder):
-    """Under the page: it says so, keeps the answer, and sends it when the server is back, once."""
+def test_an_answer_survives_a_server_crash(command, visits, photos, folder):
+    """The page says so, keeps the answer and sends it once the server is back."""
     port = free_port()
     arguments = (photos, "--project", folder, "--classes", ",".join(KINDS), "--port", port)
     server = command(*arguments, "--k", "8")
@@ -350,7 +351,7 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     saved(page)
     server.end(signal.SIGKILL)
     page.keyboard.press("2")
-    reads(page, "#unsaved", "Not saved yet: what you did last waits in this browser")
+    reads(page, "#unsaved", "Not saved yet: your last action is kept in this browser")
     reads(page, "#unsaved", "poise does not answer")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
@@ -358,13 +359,16 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
         assert page.locator("#unsaved").bounding_box()["width"] == width, "from edge to edge"
     assert page.locator("#saved").text_content() == "not saved"
     assert not [event for event in log(folder) if event.items == [item]]
+    (waiting,) = unsent(page)
+    assert waiting["body"]["data"]["items"] == [item]
     again = command(*arguments, "--k", "8")
     # Nobody comes in with the old token; whoever starts it opens the new address, when they like.
-    reads(page, "#unsaved", "poise was started again")
+    reads(page, "#unsaved", "poise was restarted")
     other = visits.open(again.address, page.context)
     until(lambda: [event for event in log(folder) if event.items == [item]])
     saved(page)
     page.wait_for_selector("#unsaved", state="hidden")
+    assert unsent(page) == []
     shown(other, item)
     labels = [event for event in log(folder) if event.kind == "label"]
     assert [event.items for event in labels] == [[first], [item]]
@@ -375,7 +379,7 @@ def test_an_answer_waits_for_a_server_that_died(command, visits, photos, folder)
     visits.expect(GONE, "status of 403")
 
 
-def test_kill_minus_nine_loses_no_acknowledged_answer(command, visits, photos, folder):
+def test_kill_9_loses_no_acknowledged_answer(command, visits, photos, folder):
     acknowledged: dict[str, str] = {}
     rng = np.random.default_rng(0)
     context = visits.context()
@@ -423,7 +427,7 @@ def test_an_answer_that_cannot_be_written_is_not_counted(page, studio, visits, m
 
 
 def test_a_disk_that_is_really_full(command, visits, photos, prepared, tmp_path):
-    """A small file system of its own, in a name space where mounting is allowed."""
+    """On a small file system, in a namespace where mounting is allowed."""
     place = tmp_path / "small"
     place.mkdir()
     private = ("unshare", "--user", "--map-root-user", "--mount")
@@ -475,7 +479,7 @@ def test_a_disk_that_is_really_full(command, visits, photos, prepared, tmp_path)
     visits.expect("status of 507")
 
 
-def test_a_file_that_vanishes_is_said_and_skipped(start, visits, tmp_path):
+def test_a_file_that_disappears_is_reported_and_can_be_skipped(start, visits, tmp_path):
     folder = make_photos(tmp_path / "photos")
     studio = start(opened(folder, tmp_path / "photos.poise"))
     page = visits.open(studio.address)
@@ -523,7 +527,7 @@ def hostile_names(folder):
 
 
 @pytest.mark.parametrize("make", [hostile_text, hostile_names])
-def test_hostile_words_are_shown_as_words(start, visits, tmp_path, make):
+def test_hostile_text_is_shown_as_text(start, visits, tmp_path, make):
     source, place = make(tmp_path)
     studio = start(opened(source, tmp_path / "hostile.poise", classes=tuple(HOSTILE[:2])))
     page = visits.open(studio.address)

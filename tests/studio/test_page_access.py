@@ -1,4 +1,4 @@
-"""Whoever cannot see or point: axe-core finds nothing, and a screen reader's path is as written."""
+"""Accessibility: axe-core finds nothing, and a screen reader gets what the documentation says."""
 
 import re
 
@@ -7,7 +7,7 @@ from browser import SIZES, Inside, answer_alone, make_photos, opened, reads, sav
 
 
 def violations(page):
-    """What axe-core finds, of any level: rule, how bad, and where."""
+    """What axe-core finds, of any level: rule, impact and targets."""
     from axe_playwright_python.sync_playwright import Axe
 
     # Motion and news have to come to rest: what fades is neither colour.
@@ -95,7 +95,7 @@ def test_axe_finds_nothing_on_any_screen(studio, visits, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_while_preparing_or_at_the_door(visits, tmp_path, scheme):
+def test_axe_finds_nothing_while_preparing_or_logging_in(visits, tmp_path, scheme):
     folder = make_photos(tmp_path / "photos", 4)
     (folder / "empty.png").write_bytes(b"")
     opening = opened(folder, tmp_path / "photos.poise")
@@ -140,12 +140,12 @@ def test_axe_finds_nothing_with_texts(start, visits, tmp_path):
 
 
 def tree(page, place):
-    """The accessibility tree below a place."""
+    """The accessibility tree below an element."""
     return page.locator(place).aria_snapshot()
 
 
 def in_order(text, *patterns):
-    """These lines come one after the other, others between them."""
+    """Check that these lines come in this order, possibly with others between them."""
     start = 0
     for pattern in patterns:
         found = re.compile(pattern).search(text, start)
@@ -153,8 +153,8 @@ def in_order(text, *patterns):
         start = found.end()
 
 
-def test_the_path_of_a_screen_reader(page, studio):
-    """As docs/labelling.md writes it down."""
+def test_what_a_screen_reader_gets(page, studio):
+    """As described in docs/labelling.md."""
     studio.answer(page, 4)
     page.wait_for_selector("#guess b")
     in_order(
@@ -168,7 +168,7 @@ def test_the_path_of_a_screen_reader(page, studio):
         r'region "Classes"',
         r'button "1 disc \d+"',
         r'button "n New class"',
-        r'region "The item that is asked"',
+        r'region "Item to label"',
         r'group "Item"',
         r"probably",
         r'region "Why this item"',
@@ -185,7 +185,7 @@ def test_the_path_of_a_screen_reader(page, studio):
     page.wait_for_selector(".tile img")
     in_order(
         tree(page, "#item"),
-        r'listbox "Items that the model believes alike"',
+        r'listbox "Similar items"',
         r'option "Item 1 of \d+, selected" \[selected\]',
         r'option "Item 2 of \d+, selected" \[selected\]',
     )

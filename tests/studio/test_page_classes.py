@@ -1,4 +1,4 @@
-"""Classes in a real browser: changed and taken back, found by a few letters, given by two keys."""
+"""Classes in a real browser: edits and their undo, the finder, keys of two letters."""
 
 import pytest
 from browser import KINDS, opened, reads, saved, shown, until
@@ -10,7 +10,7 @@ MANY = tuple(f"topic {n:02d} of the customers" for n in range(74))
 
 @pytest.fixture
 def many(start, photos, folder):
-    """The app with 77 classes, the first three of which are those of the pictures."""
+    """The app with 77 classes, the first three of which are those of the images."""
     return start(opened(photos, folder, classes=KINDS + MANY))
 
 
@@ -19,7 +19,7 @@ def names(studio):
 
 
 def edit(page, name):
-    """Open the card at a class."""
+    """Open the class editor at a class."""
     page.keyboard.press("o")
     page.wait_for_selector("#class-editor[open]")
     page.locator("#class-editor .list button", has_text=name).first.click()
@@ -46,7 +46,7 @@ def column(page):
 # Changes and their undo -------------------------------------------------------------------------
 
 
-def test_a_class_is_renamed_and_the_line_below_takes_it_back(page, studio):
+def test_a_rename_can_be_undone_in_the_editor(page, studio):
     items = studio.answer(page, 3)
     edit(page, "disc")
     page.locator("#class-editor .about input").fill("circle")
@@ -65,7 +65,7 @@ def test_a_class_is_renamed_and_the_line_below_takes_it_back(page, studio):
     until(lambda: len(studio.labels()) == 4)
 
 
-def test_a_name_that_is_taken_is_not_given_twice(page, studio):
+def test_two_classes_cannot_have_one_name(page, studio):
     shown(page)
     edit(page, "disc")
     page.locator("#class-editor .about input").fill("pole")
@@ -74,7 +74,7 @@ def test_a_name_that_is_taken_is_not_given_twice(page, studio):
     assert names(studio) == list(KINDS)
 
 
-def test_two_classes_are_merged_and_u_parts_them_again(page, studio):
+def test_a_merge_can_be_undone(page, studio):
     items = studio.answer(page, 5)
     edit(page, "beam")
     page.locator("#class-editor select").select_option("pole")
@@ -91,7 +91,7 @@ def test_two_classes_are_merged_and_u_parts_them_again(page, studio):
     reads(page, "#problem", f"Undone: “{studio.kind(items[-1])}”")
 
 
-def test_a_class_is_deleted_with_its_labels_and_brought_back(page, studio):
+def test_deleting_a_class_clears_its_labels_until_it_is_undone(page, studio):
     items = studio.answer(page, 5)
     gone = studio.kind(items[0])
     edit(page, gone)
@@ -112,15 +112,15 @@ def test_a_class_is_deleted_with_its_labels_and_brought_back(page, studio):
 def test_colour_order_note_and_examples(page, studio):
     item = shown(page)
     edit(page, "disc")
-    page.get_by_role("button", name="Colour 2, now of pole: they swap").click()
+    page.get_by_role("button", name="Colour 2, swap with pole").click()
     reads(page, "#class-editor .status", "Changed the colour of “disc”.")
     look = {one.name: one.colour for one in studio.project.state.known.shown()}
     assert (look["disc"], look["pole"]) == (1, 0)
     page.get_by_role("button", name="Down").click()
-    reads(page, "#class-editor .status", "Moved “disc” to place 2.")
+    reads(page, "#class-editor .status", "Moved “disc” to position 2.")
     page.locator("#class-editor .list [aria-current]").focus()
     page.keyboard.press("Alt+ArrowDown")
-    reads(page, "#class-editor .status", "Moved “disc” to place 3.")
+    reads(page, "#class-editor .status", "Moved “disc” to position 3.")
     assert names(studio) == ["pole", "beam", "disc"]
     page.locator("#class-editor textarea").fill("Round.\nNo rings.")
     page.get_by_role("button", name="Add the item on the screen").click()
@@ -138,7 +138,7 @@ def test_colour_order_note_and_examples(page, studio):
     reads(page, "#described", "No rings, no eggs.")
 
 
-def test_a_class_that_was_a_typing_mistake_is_gone_with_its_answer(page, studio):
+def test_undoing_the_answer_removes_a_mistyped_class(page, studio):
     studio.answer(page, 1)
     item = shown(page)
     page.keyboard.press("n")
@@ -152,7 +152,7 @@ def test_a_class_that_was_a_typing_mistake_is_gone_with_its_answer(page, studio)
     assert names(studio) == list(KINDS)
 
 
-def test_a_name_that_looks_like_another_is_noticed(page, studio):
+def test_a_name_similar_to_another_is_noticed(page, studio):
     studio.answer(page, 2)
     shown(page)
     page.keyboard.press("n")
@@ -162,7 +162,7 @@ def test_a_name_that_looks_like_another_is_noticed(page, studio):
     assert "Disc" in names(studio)
 
 
-def test_an_old_page_answers_by_the_old_name(page, studio):
+def test_an_outdated_page_may_use_the_old_name(page, studio):
     item = shown(page)
     studio.project.record(Event("rename", {"name": "disc", "to": "circle"}))
     page.keyboard.press("1")
@@ -173,7 +173,7 @@ def test_an_old_page_answers_by_the_old_name(page, studio):
 # Many classes -----------------------------------------------------------------------------------
 
 
-def test_the_box_finds_one_of_77_classes(visits, many):
+def test_the_finder_finds_one_of_77_classes(visits, many):
     page = visits.open(many.address)
     item = shown(page)
     find(page, "41")
@@ -190,12 +190,12 @@ def test_the_box_finds_one_of_77_classes(visits, many):
     assert len(many.labels()) == 1
 
 
-def test_the_box_offers_a_new_class_and_makes_it_at_the_second_enter(visits, many):
+def test_the_second_enter_in_the_finder_creates_a_class(visits, many):
     page = visits.open(many.address)
     item = shown(page)
     find(page, "zebra")
     page.keyboard.press("Enter")
-    reads(page, "#finder", "Press Enter again to make it.")
+    reads(page, "#finder", "Press Enter again to create it.")
     assert "zebra" not in names(many)
     page.keyboard.press("Enter")
     shown(page, item)
@@ -205,7 +205,7 @@ def test_the_box_offers_a_new_class_and_makes_it_at_the_second_enter(visits, man
     until(lambda: "zebra" not in names(many))
 
 
-def test_two_keys_give_a_class_beyond_ten_and_one_key_never_waits(visits, many):
+def test_classes_beyond_ten_have_two_keys_and_single_keys_never_wait(visits, many):
     page = visits.open(many.address)
     shown_classes = many.project.state.known.shown()
     assert [one.key or one.code for one in shown_classes[9:12]] == ["0", "k1", "k2"]
@@ -224,7 +224,7 @@ def test_two_keys_give_a_class_beyond_ten_and_one_key_never_waits(visits, many):
     until(lambda: many.labels().get(second) == "pole")
 
 
-def test_a_key_that_somebody_bound_wins(page, studio):
+def test_the_key_of_a_class_precedes_that_of_the_page(page, studio):
     studio.project.record(Event("class", {"name": "disc", "key": "c"}))
     page.reload()
     item = shown(page)
@@ -251,7 +251,7 @@ def test_groups_fold_and_stay_folded(visits, start, photos, folder):
     until(lambda: studio.labels() == {item: "bird/crow"})
 
 
-def test_the_column_keeps_the_width_it_was_given(page, studio):
+def test_the_width_of_the_class_column_is_remembered(page, studio):
     shown(page)
     width = "document.getElementById('classes').getBoundingClientRect().width"
     box = page.locator("#classes-edge").bounding_box()
@@ -268,7 +268,7 @@ def test_the_column_keeps_the_width_it_was_given(page, studio):
     assert page.evaluate(width) == 416
 
 
-def test_no_colour_is_there_twice(visits, many):
+def test_no_two_classes_share_a_colour(visits, many):
     page = visits.open(many.address)
     shown(page)
     assert page.locator(".class .dot").count() == 77
@@ -282,7 +282,7 @@ def test_no_colour_is_there_twice(visits, many):
 
 
 @pytest.mark.parametrize("width", [390, 1024])
-def test_everything_is_in_reach_on_a_narrow_screen(visits, many, width):
+def test_everything_is_reachable_on_a_narrow_screen(visits, many, width):
     page = visits.open(many.address, viewport={"width": width, "height": 768})
     item = shown(page)
     wide = "[document.documentElement.scrollWidth, innerWidth]"
@@ -316,11 +316,11 @@ def test_everything_is_in_reach_on_a_narrow_screen(visits, many, width):
         ("gyel", "grey eagle"),
     ],
 )
-def test_the_best_fit_comes_first(page, typed, best):
+def test_the_best_match_comes_first(page, typed, best):
     found = page.evaluate(
         """async ([typed, names]) => {
-          const { found } = await import("/static/class-finder.js");
-          return found(typed, names.map((name) => ({ name }))).map((one) => one.name);
+          const { matches } = await import("/static/class-finder.js");
+          return matches(typed, names.map((name) => ({ name }))).map((one) => one.name);
         }""",
         [typed, ["grey eagle", "barn owl", "owl", "Eulé"]],
     )

@@ -1,4 +1,4 @@
-"""A closer look at the item: zoom, its file or row, long texts; the card of the first visit."""
+"""The item on the label screen: zoom, details, long texts; the welcome card."""
 
 import csv
 
@@ -10,7 +10,7 @@ from PIL import Image
 
 @pytest.fixture
 def large(start, tmp_path):
-    """The app with pictures larger than what is shown of them."""
+    """The app with images larger than they are shown."""
     folder = tmp_path / "photos"
     folder.mkdir()
     rng = np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_zoom_and_pan_to_full_resolution(large, visits):
     assert scaled(page, lambda scale: scale == 1)
 
 
-def test_the_next_item_is_shown_whole_again(page, studio):
+def test_the_next_item_is_not_zoomed(page, studio):
     item = shown(page)
     page.keyboard.press("+")
     assert scaled(page, lambda scale: scale > 1.4)
@@ -96,7 +96,7 @@ def test_two_fingers_zoom(large, visits):
     assert scaled(page, lambda scale: scale > 2)
 
 
-def test_the_file_of_an_item_is_one_key_away(page, studio):
+def test_i_shows_the_file_of_the_item(page, studio):
     item = shown(page)
     source = studio.project.catalogue.sources[studio.project.nodes[item]]
     assert not page.locator("#about").is_visible()
@@ -153,7 +153,7 @@ def test_other_columns_and_long_texts(texts, visits):
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
-def test_the_first_visit_does_not_cover_the_item(start, visits, tmp_path, width):
+def test_the_welcome_card_does_not_cover_the_item(start, visits, tmp_path, width):
     studio = start(opened(make_photos(tmp_path / "photos", 4), tmp_path / "photos.poise"))
     viewport = {"width": width, "height": 900}
     page = visits.open(studio.address, first_visit=True, viewport=viewport)

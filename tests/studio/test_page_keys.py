@@ -8,7 +8,7 @@ PRESS = """({ key, code, ...more }) => document.body.dispatchEvent(
 
 
 def press(page, key, code="", **more):
-    """A key of a keyboard that this machine does not have."""
+    """Press a key of a keyboard that this machine does not have."""
     page.evaluate(PRESS, {"key": key, "code": code} | more)
 
 
@@ -73,7 +73,7 @@ def test_undo_on_every_screen_and_from_the_toast(page, studio):
     page.wait_for_selector(".map-chosen:not([hidden])")
     page.keyboard.press("2")
     until(lambda: len(studio.labels()) == 60)
-    reads(page, "#toast", "60 items are “pole” now")
+    reads(page, "#toast", "Labelled 60 items as “pole”")
     page.get_by_role("button", name="Undo u").click()
     until(lambda: len(studio.labels()) == 2)
     page.keyboard.press("Escape")
@@ -84,7 +84,7 @@ def test_undo_on_every_screen_and_from_the_toast(page, studio):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("3")
-    reads(page, "#toast", "2 items are “beam” now")
+    reads(page, "#toast", "Labelled 2 items as “beam”")
     until(lambda: list(studio.labels().values()).count(KINDS[2]) >= 2)
     saved(page)
     page.keyboard.press("Control+z")
@@ -97,7 +97,7 @@ def test_undo_on_every_screen_and_from_the_toast(page, studio):
     page.keyboard.press("g")
     page.wait_for_selector(".tile")
     page.keyboard.press("1")
-    reads(page, "#toast", "items are “disc” now")
+    reads(page, "#toast", "items as “disc”")
     many = until(lambda: len(studio.labels()) > 3 and len(studio.labels()))
     saved(page)
     page.keyboard.press("g")
@@ -129,10 +129,10 @@ def test_back_and_forward_move_between_screens(page, studio):
     page.go_forward()
     page.go_forward()
     on(page, "review")
-    reads(page, "#review .chips", "Like")
+    reads(page, "#review .chips", "Similar to")
     page.reload()
     on(page, "review")
-    reads(page, "#review .chips", "Like")
+    reads(page, "#review .chips", "Similar to")
     assert shown_anywhere(page) == item, "what was asked is still asked"
     page.keyboard.press("Escape")
     on(page, "label")
@@ -153,7 +153,7 @@ def test_a_screen_has_an_address(studio, visits, screen):
     on(page, screen)
 
 
-def test_back_on_a_phone_has_its_forward(studio, visits, photos, folder):
+def test_back_and_forward_on_a_phone(studio, visits, photos, folder):
     page = visits.open(
         studio.address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
@@ -169,11 +169,26 @@ def test_back_on_a_phone_has_its_forward(studio, visits, photos, folder):
     assert shown(page, first) == question
 
 
-def test_the_page_has_no_need_of_an_earlier_project(start, visits, photos, folder):
-    """An address of a screen works on the first visit too."""
+def test_the_address_of_a_screen_works_on_the_first_visit(start, visits, photos, folder):
     studio = start(opened(photos, folder))
     page = visits.open(f"{studio.address}#export")
     on(page, "export")
+
+
+@pytest.mark.parametrize(("key", "name"), [("n", "brand new"), ("c", KINDS[1])])
+def test_the_enter_that_closes_a_dialog_answers_one_question(page, studio, key, name):
+    """It must not accept the guess as well."""
+    items = studio.answer(page, 3)
+    item = shown(page)
+    page.wait_for_selector("#guess b")
+    page.keyboard.press(key)
+    page.wait_for_selector("dialog[open]")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    shown(page, item)
+    saved(page)
+    assert studio.labels().keys() == {*items, item}
+    assert studio.labels()[item] == name
 
 
 def test_a_key_counts_while_a_closed_dialog_still_has_the_focus(page):

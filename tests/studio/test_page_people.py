@@ -1,4 +1,4 @@
-"""Several people, several tabs, several servers: nobody overwrites anybody."""
+"""Several people, tabs and servers: nobody overwrites anybody else's labels."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from browser import KINDS, focused, opened, reads, saved, shown, until
 
 
 def come(visits, studio, name):
-    """Somebody opens the page in a browser of their own and says who they are."""
+    """Open the page in a browser of its own and enter a name."""
     page = visits.open(studio.address)
     page.wait_for_selector("#who-dialog[open]")
     page.keyboard.type(name)
@@ -20,7 +20,7 @@ def come(visits, studio, name):
 
 @pytest.fixture
 def together(start, photos, folder):
-    """Serve several people."""
+    """Start the app for several people."""
     return lambda **options: start(opened(photos, folder, **options), names=True)
 
 
@@ -42,7 +42,7 @@ def test_two_people_never_get_the_same_item(together, visits):
     assert pages["Ann"].locator("#who").text_content() == "Ann"
 
 
-def test_a_person_takes_back_their_own(together, visits):
+def test_people_undo_their_own_answers(together, visits):
     studio = together()
     ann, bo = (come(visits, studio, name) for name in ("Ann", "Bo"))
     first, second = shown(ann), shown(bo)
@@ -57,7 +57,7 @@ def test_a_person_takes_back_their_own(together, visits):
     until(lambda: studio.labels() == {second: KINDS[1]})
 
 
-def test_with_an_overlap_both_are_asked(together, visits):
+def test_overlap_asks_both_people(together, visits):
     studio = together(settings={"overlap": 2})
     ann, bo = (come(visits, studio, name) for name in ("Ann", "Bo"))
     items = []
@@ -97,7 +97,7 @@ def test_an_abandoned_question_goes_to_somebody_else(together, visits):
     assert studio.project.state.labels[item].annotator == "Bo"
 
 
-def test_a_name_is_needed_kept_and_can_be_changed(together, visits):
+def test_a_name_is_required_remembered_and_changeable(together, visits):
     studio = together()
     page = visits.open(studio.address)
     page.wait_for_selector("#who-dialog[open]")
@@ -186,7 +186,7 @@ def test_two_projects_in_one_browser(start, visits, photos, folder, tmp_path):
         visits.allow("status of 403")
 
 
-def test_a_password_for_those_who_come_from_elsewhere(command, visits, photos, folder):
+def test_remote_users_need_the_password(command, visits, photos, folder):
     # Another address of this machine: it needs a password, and stays on this machine.
     arguments = ("--project", folder, "--classes", ",".join(KINDS), "--host", "127.0.0.2")
     server = command(photos, *arguments, "--k", "8", POISE_PASSWORD="open sesame")
@@ -213,7 +213,7 @@ def test_a_password_for_those_who_come_from_elsewhere(command, visits, photos, f
     visits.expect("status of 403")
 
 
-def test_nobody_comes_in_without_the_token(studio, visits):
+def test_nobody_gets_in_without_the_token(studio, visits):
     page = visits.context().new_page()
     for address in (studio.address.split("?")[0], studio.address + "x"):
         response = page.goto(address)

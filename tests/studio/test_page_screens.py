@@ -16,7 +16,7 @@ from poise.studio.web import views
 # Grid -------------------------------------------------------------------------------------------
 
 
-def test_one_key_labels_the_grid_but_what_is_excluded(page, studio):
+def test_one_key_labels_the_grid_except_what_is_left_out(page, studio):
     studio.answer(page, 4)
     shown(page)
     page.keyboard.press("g")
@@ -46,7 +46,7 @@ def test_one_key_labels_the_grid_but_what_is_excluded(page, studio):
     until(lambda: len(studio.labels()) == 4)
 
 
-def test_a_grid_that_is_left_labels_nothing(page, studio):
+def test_closing_the_grid_labels_nothing(page, studio):
     studio.answer(page, 2)
     item = shown(page)
     page.keyboard.press("g")
@@ -68,8 +68,8 @@ def open_advanced(page):
     page.wait_for_selector("#settings select")
 
 
-def test_a_grid_stays_open_when_news_come(page, studio):
-    """A setting that was changed, an explanation that comes late: the tiles stay as they are."""
+def test_the_grid_stays_open_when_the_state_changes(page, studio):
+    """A changed setting or a late explanation leaves the tiles as they are."""
     studio.answer(page, 2)
     item = shown(page)
     open_advanced(page)
@@ -113,7 +113,7 @@ def test_the_guess_has_a_number_once_labels_support_it(page, studio):
     studio.answer(page, 2)  # the question after the next was chosen with it
     page.wait_for_function("() => document.querySelector('#guess').textContent.includes('%')")
     guess, number = studio.project.question().guess, studio.project.question().confidence
-    shown_number = "over 99%" if number > 0.99 else f"{round(100 * number)}%"
+    shown_number = ">99%" if number >= 0.995 else f"{round(100 * number)}%"
     assert f"probably {guess} · {shown_number}" in page.locator("#guess").text_content()
     item = shown(page)
     page.keyboard.press("Enter")
@@ -154,7 +154,7 @@ def test_settings_are_changed_by_keyboard_and_kept(page, studio):
     until(lambda: studio.project.state.settings["tau"] is None)
 
 
-def test_three_ways_of_asking_in_words_and_the_rest_behind_advanced(page, studio):
+def test_three_ways_of_asking_and_the_rest_under_advanced(page, studio):
     studio.answer(page, 2)
     page.locator("#settings > summary").press("Enter")
     page.wait_for_selector("#settings .ways")
@@ -181,7 +181,7 @@ def test_three_ways_of_asking_in_words_and_the_rest_behind_advanced(page, studio
 
 def test_an_audit_hides_the_guess_and_measures_an_interval(page, studio):
     studio.answer(page, 6)
-    reads(page, "#progress-body", "The accuracy is not known")
+    reads(page, "#progress-body", "The accuracy is unknown")
     assert not page.locator("#standing").is_visible()
     before = shown(page)
     page.keyboard.press("a")
@@ -206,7 +206,7 @@ def test_an_audit_hides_the_guess_and_measures_an_interval(page, studio):
     right = sum(event.data["guess"] == event.data["label"] for event in audited)
     assert all(event.data["label"] == studio.kind(event.items[0]) for event in audited)
     reads(page, "#standing", f"{right} of 6 random items were right")
-    reads(page, "#standing", "Accuracy, audited")
+    reads(page, "#standing", "Audited accuracy")
 
 
 # Map --------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def open_map(page, renderer="webgl"):
 
 
 def places(page, n):
-    """Where the items are on the screen."""
+    """The positions of the items on the screen."""
     return page.evaluate(
         "n => Array.from({ length: n }, (_, i) => document.getElementById('map').poise.project(i))",
         n,
@@ -227,7 +227,7 @@ def places(page, n):
 
 
 def lasso(page, points, *, shift=True):
-    """Draw round them."""
+    """Draw a lasso round points; return the items inside."""
     left, right = min(x for x, _ in points) - 6, max(x for x, _ in points) + 6
     top, bottom = min(y for _, y in points) - 6, max(y for _, y in points) + 6
     if shift:
@@ -300,9 +300,9 @@ def test_a_lasso_restricts_the_questions_until_it_is_lifted(page, studio):
     page.get_by_role("button", name="Ask only here").press("Enter")
     until(lambda: studio.project.state.settings["only"] is not None)
     assert set(studio.project.state.settings["only"]) == inside
-    reads(page, ".map-chip", f"Asking only among {len(inside)} items")
+    reads(page, ".map-chip", f"Asking only about {len(inside)} items")
     page.keyboard.press("Escape")
-    reads(page, "#only", f"Asking only among {len(inside)} items")
+    reads(page, "#only", f"Asking only about {len(inside)} items")
     item = until(lambda: (found := shown(page)) in inside and found)
     for _ in range(4):
         assert item in inside
@@ -514,7 +514,7 @@ def download(page, kind, include="All items"):
         return file.read()
 
 
-def test_the_three_formats_say_the_same(page, studio):
+def test_the_three_formats_hold_the_same_rows(page, studio):
     items = studio.answer(page, 16)  # enough for numbers to be shown
     page.keyboard.press("e")
     page.wait_for_selector("#export[data-ready]")
@@ -536,7 +536,7 @@ def test_the_three_formats_say_the_same(page, studio):
     assert {row["id"] for row in only} == set(items)
 
 
-def test_nothing_to_export_is_said(page, studio):
+def test_an_empty_export_is_explained(page, studio):
     shown(page)
     page.keyboard.press("e")
     reads(page, "#export", "Nothing to export yet")
@@ -559,7 +559,7 @@ def test_export_and_import_lose_nothing(studio, page, start, visits, photos, tmp
     second.wait_for_selector("#export[data-ready]")
     file = {"name": f"labels.{kind}", "mimeType": "", "buffer": content}
     second.locator("#import-file").set_input_files(file)
-    reads(second, ".result", "5 labels were read")
+    reads(second, ".result", "5 labels were imported")
     assert other.labels() == studio.labels()
     reads(second, "#export", "60 rows")
     again = download(second, kind, "Labels given by people")
@@ -572,7 +572,7 @@ def test_export_and_import_lose_nothing(studio, page, start, visits, photos, tmp
     assert item not in other.labels(), "a question that the file does not answer"
 
 
-def test_a_file_that_is_no_labels_is_refused_with_words(page, studio, visits):
+def test_a_file_without_labels_is_refused_with_the_reason(page, studio, visits):
     shown(page)
     page.keyboard.press("e")
     page.wait_for_selector("#export[data-ready]")

@@ -1,4 +1,4 @@
-"""Search, more like this and near-duplicates in a real browser."""
+"""Search, similar items and near-duplicates in a real browser."""
 
 import csv
 import os
@@ -24,7 +24,7 @@ def total(page, n):
 
 
 def items(page):
-    """The items in the list, in its order."""
+    """The items in the list, in their order."""
     return page.evaluate(ROWS)
 
 
@@ -35,7 +35,7 @@ def names(page, studio):
 
 @pytest.fixture
 def texts(start, tmp_path):
-    """A table of texts, most of them of one pattern."""
+    """A table of texts, most of which follow one pattern."""
     rng = np.random.default_rng(0)
     words = ["river", "stone", "cloud", "forest", "harbour", "meadow", "island", "valley"]
     with (tmp_path / "texts.csv").open("w", newline="", encoding="utf-8") as file:
@@ -49,7 +49,7 @@ def texts(start, tmp_path):
     return start(opened(tmp_path / "texts.csv", tmp_path / "texts.poise", embedding="tfidf"))
 
 
-def test_slash_searches_as_you_type_and_keys_label_what_is_found(page, studio):
+def test_slash_searches_as_you_type_and_keys_label_the_results(page, studio):
     shown(page)
     page.keyboard.press("/")
     ready(page)
@@ -71,7 +71,7 @@ def test_slash_searches_as_you_type_and_keys_label_what_is_found(page, studio):
     assert page.evaluate("document.body.dataset.screen") == "review"
     page.keyboard.press("/")
     page.keyboard.type("nothing like it")
-    reads(page, ".review .empty", "No item fits")
+    reads(page, ".review .empty", "No items match")
     page.keyboard.press("Escape")
     total(page, 60)
     page.keyboard.press("Escape")
@@ -89,7 +89,7 @@ def test_words_typed_and_entered_in_one_go(page, studio):
     until(lambda: list(studio.labels().values()) == [KINDS[1]])
 
 
-def test_texts_are_found_without_accents_and_shown_as_words(texts, visits):
+def test_search_ignores_accents_and_shows_texts_as_text(texts, visits):
     page = visits.open(texts.address)
     shown(page)
     page.keyboard.press("/")
@@ -103,7 +103,7 @@ def test_texts_are_found_without_accents_and_shown_as_words(texts, visits):
     total(page, 0)
 
 
-def test_a_search_waits_for_words_that_are_being_read(texts, visits, monkeypatch):
+def test_a_search_waits_for_the_index(texts, visits, monkeypatch):
     go_on = threading.Event()
     real = TextIndex.__init__
 
@@ -121,7 +121,7 @@ def test_a_search_waits_for_words_that_are_being_read(texts, visits, monkeypatch
     total(page, 1)
 
 
-def test_more_like_this_from_a_question_and_from_a_result(page, studio):
+def test_similar_items_of_a_question_and_of_a_result(page, studio):
     item = shown(page)
     project = studio.project
     page.keyboard.press("l")
@@ -134,7 +134,7 @@ def test_more_like_this_from_a_question_and_from_a_result(page, studio):
         return [project.catalogue.ids[i] for i in np.argsort(away, kind="stable")]
 
     assert items(page)[:20] == expected(item)[:20]
-    reads(page, ".review .chips", f"Like {project.catalogue.sources[project.nodes[item]]}")
+    reads(page, ".review .chips", f"Similar to {project.catalogue.sources[project.nodes[item]]}")
     page.keyboard.press("ArrowRight")
     second = items(page)[1]
     page.keyboard.press("1")
@@ -143,11 +143,11 @@ def test_more_like_this_from_a_question_and_from_a_result(page, studio):
     page.keyboard.press("l")
     page.wait_for_function(f"item => {ROWS}[0] === item", arg=second)
     assert items(page)[:20] == expected(second)[:20]
-    page.get_by_role("button", name="Like").first.click()
+    page.get_by_role("button", name="Similar to").first.click()
     page.wait_for_function(f"item => {ROWS}[0] === item", arg=project.catalogue.ids[0])
 
 
-def test_an_item_that_is_not_there_is_like_nothing(page, studio):
+def test_an_unknown_item_has_no_similar_items(page, studio):
     shown(page)
     found = page.request.get(studio.address.split("?")[0] + "api/review?like=nobody")
     assert found.status == 422
@@ -159,7 +159,7 @@ def test_an_item_that_is_not_there_is_like_nothing(page, studio):
 
 @pytest.fixture
 def doubled(start, tmp_path):
-    """Sixty pictures, and three of one of them that differ in their last pixel."""
+    """Sixty images, and three copies of one of them that differ in the last pixel."""
     folder = make_photos(tmp_path / "photos")
     with Image.open(folder / "disc-00.png") as picture:
         for number in range(3):
@@ -170,7 +170,7 @@ def doubled(start, tmp_path):
 
 
 def at_the_first_copy(studio, page):
-    """The page, at an item that is there four times."""
+    """Ask about the item that has three near-duplicates."""
     shown(page)
     sources = studio.project.catalogue.sources
     four = {
@@ -186,7 +186,7 @@ def at_the_first_copy(studio, page):
     return item, four
 
 
-def test_one_answer_for_all_near_duplicates_is_undone_as_one(doubled, visits):
+def test_one_undo_reverts_the_answer_for_all_near_duplicates(doubled, visits):
     page = visits.open(doubled.address)
     item, four = at_the_first_copy(doubled, page)
     page.keyboard.press("1")
@@ -204,7 +204,7 @@ def test_one_answer_for_all_near_duplicates_is_undone_as_one(doubled, visits):
     reads(page, "#duplicates", "and 3 near-duplicates")
 
 
-def test_near_duplicates_can_be_looked_at_left_out_and_left_alone(doubled, visits):
+def test_near_duplicates_can_be_shown_and_left_out(doubled, visits):
     page = visits.open(doubled.address)
     item, _ = at_the_first_copy(doubled, page)
     page.keyboard.press("d")
@@ -244,7 +244,7 @@ def test_an_audit_is_about_one_item(doubled, visits):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 1024, 390])
-def test_nothing_sticks_out(doubled, visits, tmp_path, scheme, width):
+def test_no_screen_is_wider_than_the_window(doubled, visits, tmp_path, scheme, width):
     page = visits.open(
         doubled.address, viewport={"width": width, "height": 844}, color_scheme=scheme
     )

@@ -1,4 +1,4 @@
-"""What must not be missed: audits, advice, restrictions, what is not saved, what cannot be read."""
+"""What must not be missed: audits, advice, restrictions, failures, unreadable files."""
 
 import shutil
 from concurrent.futures import Future
@@ -85,7 +85,7 @@ def studio_interval(studio):
 
 
 def test_advice_and_accuracy_are_seen_without_scrolling(start, visits, photos, folder, monkeypatch):
-    """Also with more classes than there is room for."""
+    """Even with more classes than fit on the screen."""
     names = (*KINDS, *(f"another {number}" for number in range(40)))
     studio = start(opened(photos, folder, classes=names))
     page = visits.open(studio.address)
@@ -112,8 +112,8 @@ def test_advice_and_accuracy_are_seen_without_scrolling(start, visits, photos, f
         assert in_sight(page, "#stage img"), width
 
 
-def test_one_answer_gives_no_number(page, studio):
-    """Nor do fifteen of one class, of which every guess is right."""
+def test_one_answer_gives_no_confidence(page, studio):
+    """Nor do fifteen answers of one class, for which every guess is right."""
     first = shown(page)
     page.keyboard.press("1")
     shown(page, first)
@@ -128,7 +128,7 @@ def test_one_answer_gives_no_number(page, studio):
     assert "%" not in page.locator("#guess").text_content()
 
 
-def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monkeypatch):
+def test_review_says_when_its_predictions_are_outdated_and_renews_them(page, studio, monkeypatch):
     studio.answer(page, 3)
     studio.project.predictions().result(60)
     there, computed = studio.project.newest, Future()
@@ -136,7 +136,7 @@ def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monk
     monkeypatch.setattr(studio.project, "predictions", lambda: computed)
     page.keyboard.press("v")
     page.wait_for_selector("#review[data-ready] .row[data-item]")
-    reads(page, "#review .note", "The guesses do not know your last answers yet")
+    reads(page, "#review .note", "These predictions do not include your last answers yet")
     computed.set_result(there)
     page.wait_for_function("() => !document.querySelector('#review .note').textContent")
 
@@ -144,7 +144,7 @@ def test_review_says_when_its_guesses_are_old_and_renews_them(page, studio, monk
 # Asking only here -------------------------------------------------------------------------------
 
 
-def test_a_restriction_is_seen_changes_the_question_and_is_lifted(page, studio):
+def test_a_restriction_is_shown_changes_the_question_and_can_be_lifted(page, studio):
     studio.answer(page, 3)
     item = shown(page)
     rng = np.random.default_rng(0)
@@ -157,7 +157,7 @@ def test_a_restriction_is_seen_changes_the_question_and_is_lifted(page, studio):
     page.wait_for_selector("#map[data-ready]")
     page.keyboard.press("Escape")
     assert shown(page) in some
-    reads(page, "#only", "Asking only among 15 items ✕")
+    reads(page, "#only", "Asking only about 15 items ✕")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert in_sight(page, "#only")
@@ -169,7 +169,7 @@ def test_a_restriction_is_seen_changes_the_question_and_is_lifted(page, studio):
 # What goes wrong --------------------------------------------------------------------------------
 
 
-def test_an_error_of_the_preparation_is_told_and_the_server_stays(command, visits, tmp_path):
+def test_a_failed_preparation_is_explained_and_the_server_keeps_running(command, visits, tmp_path):
     folder = tmp_path / "photos"
     folder.mkdir()
     (folder / "broken.png").write_bytes(b"no image")
@@ -186,7 +186,7 @@ def test_an_error_of_the_preparation_is_told_and_the_server_stays(command, visit
     assert server.end() in (0, 130)
 
 
-def test_a_preparation_that_fails_can_be_started_again(start, visits, photos, folder, monkeypatch):
+def test_a_failed_preparation_can_be_retried(start, visits, photos, folder, monkeypatch):
     opening = opened(photos, folder)
 
     def full(*given, **named):
@@ -202,7 +202,7 @@ def test_a_preparation_that_fails_can_be_started_again(start, visits, photos, fo
     shown(page)
 
 
-def test_what_could_not_be_read_stays_listed_under_the_name(
+def test_unreadable_files_are_listed_under_the_project_name(
     start, visits, photos, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(other_pictures, "find_spec", lambda name: None)

@@ -134,7 +134,7 @@ def test_undo(client):
 
 
 def test_the_page_and_its_parts_are_served_strictly(client):
-    for path, kind in (("/", "text/html"), ("/static/studio.js", "text/javascript")):
+    for path, kind in (("/", "text/html"), ("/static/app.js", "text/javascript")):
         response = client.get(path)
         assert response.status_code == 200
         assert response.headers["content-type"].startswith(kind)
@@ -439,7 +439,7 @@ def test_a_password_where_others_can_come(project):
         assert client.get("/").headers["location"] == "/login"
         assert client.get("/login").status_code == 200
         assert client.get("/static/login.js").status_code == 200
-        assert client.get("/static/studio.js").status_code == 403
+        assert client.get("/static/app.js").status_code == 403
         assert client.get("/api/state").status_code == 403
         assert send(client, {"password": "guess"}, path="/login").status_code == 403
         assert send(client, {"password": ""}, path="/login").status_code == 403

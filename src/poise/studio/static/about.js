@@ -1,38 +1,39 @@
-// The item's file, or the rest of its row in the table: shown under it as long as somebody wants it.
+// Details of the item: its file, or the rest of its row in the table. Shown until somebody closes them.
 
 import { get } from "./api.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
 
 export class About {
-  constructor(place) {
-    this.place = place;
-    this.wanted = false;
-    this.item = null;
+  constructor(panel) {
+    Object.assign(this, { panel, isOn: false, item: null });
   }
 
   toggle(item) {
-    this.wanted = !this.wanted;
+    this.isOn = !this.isOn;
     this.show(item);
   }
 
   async show(item) {
     this.item = item;
-    this.place.hidden = !this.wanted || !item;
-    if (this.place.hidden) return;
-    let rows;
+    this.panel.hidden = !this.isOn || !item;
+    if (this.panel.hidden) return;
+    const rows = await this.fetch(item);
+    if (this.item !== item) return; // another one is shown by now
+    this.panel.replaceChildren(
+      element(
+        "dl",
+        {},
+        ...rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value || "–"))),
+      ),
+    );
+  }
+
+  async fetch(item) {
     try {
       const { source, details } = await get(`api/about?item=${encodeURIComponent(item)}`);
-      rows = details.some(([name]) => name === "File") ? details : [["Name", source], ...details];
+      return details.some(([name]) => name === "File") ? details : [["Name", source], ...details];
     } catch (error) {
-      rows = [["Not known", error.message]];
+      return [["Unknown", error.message]];
     }
-    if (this.item !== item) return; // another one is shown by now
-    const list = element("dl");
-    for (const [name, value] of rows) {
-      const pair = element("div");
-      pair.append(element("dt", "", name), element("dd", "", value || "–"));
-      list.append(pair);
-    }
-    this.place.replaceChildren(list);
   }
 }

@@ -1,12 +1,16 @@
-// Talking to the server. Whatever is written goes through an outbox that survives a reload: the
-// client's id makes a second arrival harmless.
+// Requests to the server. Every change goes through an outbox that survives a reload. Each has an id of its
+// own, so it counts once, however often it is sent.
 
-const RETRY = [300, 1000, 3000];
-// The server was started again and does not know this browser yet; it is not ready yet.
-const LATER = [403, 503];
+import { sentence } from "./format.js";
 
-let who = "";
-export const setAnnotator = (name) => { who = name; };
+const RETRY_MS = [300, 1000, 3000];
+// The server was restarted and does not know this browser yet, or it is not ready yet.
+const RETRY_STATUSES = [403, 503];
+
+let annotator = "";
+export const setAnnotator = (name) => {
+  annotator = name;
+};
 
 export class Refused extends Error {
   constructor(status, body) {
@@ -15,10 +19,16 @@ export class Refused extends Error {
   }
 }
 
+// What went wrong, as a sentence.
+export const reason = (error) =>
+  error instanceof Refused ? sentence(error.message) : "poise does not answer. Is it still running?";
+
 function withName(path) {
-  if (!who) return path;
-  return `${path}${path.includes("?") ? "&" : "?"}annotator=${encodeURIComponent(who)}`;
+  if (!annotator) return path;
+  return `${path}${path.includes("?") ? "&" : "?"}annotator=${encodeURIComponent(annotator)}`;
 }
+
+const signed = (body) => (annotator ? { ...body, annotator } : body);
 
 async function answered(response) {
   const body = await response.json();
@@ -33,11 +43,13 @@ export async function get(path) {
 }
 
 export async function post(path, body) {
-  return answered(await fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(who ? { ...body, annotator: who } : body),
-  }));
+  return answered(
+    await fetch(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(signed(body)),
+    }),
+  );
 }
 
 export async function bytes(path) {
@@ -48,40 +60,41 @@ export async function bytes(path) {
 }
 
 export async function upload(path, file) {
-  return answered(await fetch(`${path}?name=${encodeURIComponent(file.name)}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/octet-stream" },
-    body: file,
-  }));
+  return answered(
+    await fetch(`${path}?name=${encodeURIComponent(file.name)}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/octet-stream" },
+      body: file,
+    }),
+  );
 }
 
 export function uniqueId() {
-  // randomUUID is only there in secure contexts: not over plain HTTP from another machine.
+  // randomUUID exists in secure contexts only: not over plain HTTP from another machine.
   const words = crypto.getRandomValues(new Uint32Array(4));
   return [...words].map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
 export class Outbox {
-  // `on` gets: sending(), done(response, entry), refused(error, entry), offline(error).
+  // `on` has the handlers sending(), done(response, entry), refused(error, entry), offline(error).
   constructor(prefix, on) {
     this.prefix = prefix;
-    this.place = prefix + uniqueId(); // each tab keeps its own
+    this.storageKey = prefix + uniqueId(); // each tab has its own
     this.on = on;
     this.entries = [];
     this.decided = new Map();
     this.running = null;
   }
 
-  // What pages before this one could not send any more; if one of them is still there and sends it
-  // too, it counts once.
+  // Sends what earlier pages could not send. If one of them is still open and sends it too, it counts once.
   resume() {
-    for (const place of Object.keys(localStorage).filter((key) => key.startsWith(this.prefix))) {
+    for (const key of Object.keys(localStorage).filter((name) => name.startsWith(this.prefix))) {
       try {
-        this.entries.push(...JSON.parse(localStorage.getItem(place)));
+        this.entries.push(...JSON.parse(localStorage.getItem(key)));
       } catch {
-        // Not ours, or cut off: there is nothing to send in it.
+        // Damaged, or not written by this page: it holds nothing to send.
       }
-      localStorage.removeItem(place);
+      localStorage.removeItem(key);
     }
     this.keep();
     return this.run();
@@ -91,12 +104,14 @@ export class Outbox {
     return this.entries.length;
   }
 
-  // Resolves when the server has decided: with nothing, or with why it refused.
+  // Resolves when the server has decided: with nothing, or with the reason why it refused.
   add(path, body) {
-    const entry = { path, body: who ? { ...body, annotator: who } : body };
+    const entry = { path, body: signed(body) };
     this.entries.push(entry);
     this.keep();
-    const decided = new Promise((done) => { this.decided.set(entry, done); });
+    const decided = new Promise((done) => {
+      this.decided.set(entry, done);
+    });
     this.run();
     return decided;
   }
@@ -110,20 +125,22 @@ export class Outbox {
 
   keep() {
     try {
-      if (this.entries.length) localStorage.setItem(this.place, JSON.stringify(this.entries));
-      else localStorage.removeItem(this.place);
+      if (this.entries.length) localStorage.setItem(this.storageKey, JSON.stringify(this.entries));
+      else localStorage.removeItem(this.storageKey);
     } catch {
-      // Without storage nothing survives a reload; it is still sent.
+      // Without storage nothing survives a reload, but it is still sent.
     }
   }
 
   run() {
-    this.running ??= this.sendAll().finally(() => { this.running = null; });
+    this.running ??= this.sendAll().finally(() => {
+      this.running = null;
+    });
     return this.running;
   }
 
   async sendAll() {
-    for (let attempt = 0; this.entries.length;) {
+    for (let attempt = 0; this.entries.length; ) {
       const entry = this.entries[0];
       this.on.sending();
       try {
@@ -132,12 +149,14 @@ export class Outbox {
         this.settle(entry);
         this.on.done(response, entry);
       } catch (error) {
-        if (error instanceof Refused && !LATER.includes(error.status)) {
+        if (error instanceof Refused && !RETRY_STATUSES.includes(error.status)) {
           this.settle(entry, error);
           await this.on.refused(error, entry);
         } else {
           this.on.offline(error);
-          await new Promise((done) => { setTimeout(done, RETRY[Math.min(attempt, RETRY.length - 1)]); });
+          await new Promise((done) => {
+            setTimeout(done, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
+          });
           attempt += 1;
         }
       }

@@ -1,29 +1,22 @@
 // The card in which classes are renamed, merged, deleted, coloured, ordered and described. Every change
-// is an event like any other: the line at the foot takes it back, and so does u later on.
+// is an event like any other: the line at the bottom undoes it, and so does u later on.
 
-import { colourName, described, dot } from "./classes.js";
-import { element } from "./content.js";
-
-const COLOURS = 12;
-const number = new Intl.NumberFormat("en-GB");
-const labels = (n) => `${number.format(n)} ${n === 1 ? "label" : "labels"}`;
-
-function button(words, work, className = "") {
-  const made = element("button", className, words);
-  made.type = "button";
-  made.addEventListener("click", work);
-  return made;
-}
+import { ClassForm } from "./class-form.js";
+import { dot } from "./classes.js";
+import { button, element } from "./dom.js";
+import { number } from "./format.js";
 
 export class ClassEditor {
-  // `host`: state(), change(kind, data) -> number of the event, or throws why not; make() a new class.
+  // `host`: state(), and change(kind, data), which resolves with the number of the event or throws the
+  // reason why the server refuses it.
   constructor(dialog, host) {
-    Object.assign(this, { dialog, host, selected: null, place: 0 });
+    Object.assign(this, { dialog, host, selected: null, position: 0 });
     const part = (name) => dialog.querySelector(`.${name}`);
-    this.parts = { filter: part("filter"), list: part("list"), about: part("about"), moves: part("moves"), status: part("status") };
+    this.parts = { filter: part("filter"), list: part("list"), moves: part("moves"), status: part("status") };
+    this.form = new ClassForm(part("about"), this);
     this.parts.filter.addEventListener("input", () => this.showList());
     this.parts.list.addEventListener("keydown", (event) => this.press(event));
-    dialog.addEventListener("close", () => this.keepNote());
+    dialog.addEventListener("close", () => this.form.saveNote());
   }
 
   open(name) {
@@ -44,18 +37,18 @@ export class ClassEditor {
   update() {
     if (!this.dialog.open) return;
     const { classes } = this;
-    const now = JSON.stringify([classes, this.selected]);
-    if (now === this.shown) return;
-    if (!classes.some((one) => one.name === this.selected)) {
-      this.selected = classes[Math.min(this.place, classes.length - 1)]?.name ?? null;
+    const key = () => JSON.stringify([classes, this.selected]);
+    if (key() === this.shown) return;
+    if (!classes.some(({ name }) => name === this.selected)) {
+      this.selected = classes[Math.min(this.position, classes.length - 1)]?.name ?? null;
     }
-    this.shown = JSON.stringify([classes, this.selected]);
+    this.shown = key();
     this.showList();
-    this.showAbout();
+    this.form.show(classes.find(({ name }) => name === this.selected));
   }
 
   select(name) {
-    this.keepNote();
+    this.form.saveNote();
     this.selected = name;
     this.update();
   }
@@ -66,10 +59,14 @@ export class ClassEditor {
     const { list, filter } = this.parts;
     const typed = filter.value.trim().toLowerCase();
     const focused = list.contains(document.activeElement);
-    const fitting = this.classes.filter((one) => one.name.toLowerCase().includes(typed));
-    this.place = Math.max(0, this.classes.findIndex((one) => one.name === this.selected));
-    list.replaceChildren(...fitting.map((one) => this.row(one)));
-    if (!fitting.length) list.append(element("li", "quiet", typed ? "No class has these letters." : "There is no class yet."));
+    const matching = this.classes.filter(({ name }) => name.toLowerCase().includes(typed));
+    this.position = Math.max(
+      0,
+      this.classes.findIndex(({ name }) => name === this.selected),
+    );
+    list.replaceChildren(...matching.map((labelClass) => this.row(labelClass)));
+    if (!matching.length)
+      list.append(element("li", "quiet", typed ? "No class matches." : "There are no classes yet."));
     const current = list.querySelector("[aria-current]");
     current?.scrollIntoView({ block: "nearest" });
     if (focused) current?.focus();
@@ -78,45 +75,50 @@ export class ClassEditor {
 
   showMoves() {
     const last = this.classes.length - 1;
-    const places = { First: 0, Up: this.place - 1, Down: this.place + 1, Last: last };
-    const held = document.activeElement?.closest(".moves") ? document.activeElement.textContent : null;
-    const moves = Object.entries(places).map(([words, to]) => {
-      const made = button(words, () => this.move(this.selected, to));
-      made.disabled = to < 0 || to > last || to === this.place;
-      return made;
+    const targets = { First: 0, Up: this.position - 1, Down: this.position + 1, Last: last };
+    const { moves } = this.parts;
+    const focused = moves.contains(document.activeElement) ? document.activeElement.textContent : null;
+    const buttons = Object.entries(targets).map(([words, to]) => {
+      const disabled = to < 0 || to > last || to === this.position;
+      return button({ disabled, onclick: () => this.move(this.selected, to) }, words);
     });
-    const sort = button("Sort by name", () => this.sort(), "sort");
-    sort.disabled = last < 1;
-    this.parts.moves.replaceChildren(...moves, sort);
-    [...this.parts.moves.children].find((made) => made.textContent === held && !made.disabled)?.focus();
+    moves.replaceChildren(
+      ...buttons,
+      button({ className: "sort", disabled: last < 1, onclick: () => this.sort() }, "Sort by name"),
+    );
+    [...moves.children].find((control) => control.textContent === focused && !control.disabled)?.focus();
   }
 
-  row(one) {
-    const made = button("", () => this.select(one.name));
-    made.draggable = true;
-    made.dataset.name = one.name;
-    made.title = one.name;
-    made.toggleAttribute("aria-current", one.name === this.selected);
-    made.tabIndex = one.name === this.selected ? 0 : -1;
-    made.append(dot(one), element("span", "name", one.name), element("span", "count", number.format(one.count)));
-    made.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", one.name));
-    made.addEventListener("dragover", (event) => event.preventDefault());
-    made.addEventListener("drop", (event) => {
+  row(labelClass) {
+    const { name, count } = labelClass;
+    const isSelected = name === this.selected;
+    const control = button(
+      { draggable: true, title: name, tabIndex: isSelected ? 0 : -1, onclick: () => this.select(name) },
+      dot(labelClass),
+      element("span", "name", name),
+      element("span", "count", number(count)),
+    );
+    control.dataset.name = name;
+    control.toggleAttribute("aria-current", isSelected);
+    control.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", name));
+    control.addEventListener("dragover", (event) => event.preventDefault());
+    control.addEventListener("drop", (event) => {
       event.preventDefault();
-      this.move(event.dataTransfer.getData("text/plain"), this.classes.findIndex((other) => other.name === one.name));
+      this.move(
+        event.dataTransfer.getData("text/plain"),
+        this.classes.findIndex((other) => other.name === name),
+      );
     });
-    const row = element("li");
-    row.append(made);
-    return row;
+    return element("li", {}, control);
   }
 
-  // Arrows walk through the list; with Alt they take the class along.
+  // Arrows move through the list; with Alt they move the class.
   press(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
     if (event.altKey) {
-      this.move(this.selected, this.place + step);
+      this.move(this.selected, this.position + step);
       return;
     }
     const rows = [...this.parts.list.querySelectorAll("button")];
@@ -125,172 +127,44 @@ export class ClassEditor {
   }
 
   move(name, to) {
-    const names = this.classes.map((one) => one.name);
+    const names = this.classes.map((labelClass) => labelClass.name);
     if (to < 0 || to >= names.length || !names.includes(name)) return;
     names.splice(names.indexOf(name), 1);
     names.splice(to, 0, name);
     this.selected = name;
-    this.change("order", { names }, `Moved “${name}” to place ${to + 1}.`);
+    this.change("order", { names }, `Moved “${name}” to position ${to + 1}.`);
   }
 
   sort() {
-    const names = this.classes.map((one) => one.name);
+    const names = this.classes.map(({ name }) => name);
     names.sort(new Intl.Collator(undefined, { numeric: true }).compare);
     if (names.length) this.change("order", { names }, "Sorted the classes by name.");
   }
 
-  // ---- One class --------------------------------------------------------------------------------
-
-  showAbout() {
-    const one = this.classes.find((other) => other.name === this.selected);
-    const others = this.classes.map(({ name, colour }) => [name, colour]);
-    const now = JSON.stringify([others, one && { ...one, note: null }, this.host.state().question?.item]);
-    const field = this.parts.about.querySelector("textarea");
-    // A button that is being pressed stays in its place, and so does what is being typed.
-    if (now === this.about && field) {
-      if (field !== document.activeElement) field.value = one.note ?? "";
-      return;
-    }
-    this.about = now;
-    const held = document.activeElement?.closest(".about") ? document.activeElement.dataset.control : null;
-    this.parts.about.replaceChildren(...(one ? [this.name(one), this.colour(one), this.note(one), this.examples(one), this.end(one)] : []));
-    if (held) this.parts.about.querySelector(`[data-control="${CSS.escape(held)}"]`)?.focus();
-  }
-
-  section(title, ...parts) {
-    const made = element("section");
-    made.append(element("h3", "", title), ...parts);
-    return made;
-  }
-
-  name(one) {
-    const field = element("input");
-    Object.assign(field, { value: one.name, maxLength: 200, autocomplete: "off" });
-    field.dataset.control = "name";
-    field.setAttribute("aria-label", "Name");
-    const rename = () => {
-      const to = field.value.trim();
-      if (!to || to === one.name) return;
-      const other = this.classes.find((each) => each.name === to);
-      if (other) {
-        this.say(`There is a class “${to}” already. To put the two together, merge them below.`);
-        return;
-      }
-      this.selected = to;
-      this.change("rename", { name: one.name, to }, `Renamed “${one.name}” to “${to}”.`);
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault();
-      rename();
-    });
-    const row = element("div", "line");
-    row.append(field, button("Rename", rename));
-    return this.section("Name", row);
-  }
-
-  colour(one) {
-    const row = element("div", "line swatches");
-    for (const colour of [...Array(COLOURS).keys(), null]) {
-      const owner = colour === null ? null : this.classes.find((other) => other.colour === colour);
-      const swatch = button("", () => {
-        if (one.colour !== colour) this.change("colour", { name: one.name, colour }, colour === null ? `“${one.name}” has no colour now.` : `Changed the colour of “${one.name}”.`);
-      }, colour === null ? "swatch none" : "swatch");
-      const taken = owner && owner.name !== one.name;
-      const words = colour === null ? "No colour" : `Colour ${colour + 1}${taken ? `, now of ${owner.name}: they swap` : ""}`;
-      swatch.title = words;
-      swatch.setAttribute("aria-label", words);
-      swatch.setAttribute("aria-pressed", String(one.colour === colour));
-      swatch.dataset.control = `colour ${colour}`;
-      if (colour !== null) swatch.style.setProperty("--c", `var(${colourName({ colour })})`);
-      if (taken) swatch.classList.add("taken");
-      row.append(swatch);
-    }
-    return this.section("Colour", row);
-  }
-
-  note(one) {
-    const field = element("textarea");
-    Object.assign(field, { value: one.note ?? "", maxLength: 2000, rows: 3, placeholder: "What belongs here, and what does not" });
-    field.dataset.control = "note";
-    field.dataset.of = one.name;
-    field.setAttribute("aria-label", "Note");
-    field.addEventListener("change", () => this.keepNote());
-    return this.section("Note", field, element("p", "quiet", "Shown when the pointer rests on the class, and under ?."));
-  }
-
-  // What was typed is kept, however the field is left.
-  keepNote() {
-    const field = this.parts.about.querySelector("textarea");
-    const one = this.classes.find((other) => other.name === field?.dataset.of);
-    const note = field?.value.trim();
-    if (!one || note === (one.note ?? "") || note === this.keeping) return;
-    this.keeping = note;
-    this.change("describe", { name: one.name, note }, `Changed the note of “${one.name}”.`).finally(() => { this.keeping = null; });
-  }
-
-  examples(one) {
-    const { question, kind } = this.host.state();
-    const given = one.examples ?? [];
-    const frame = given.length ? described({ ...one, note: "" }, kind)[1] : element("p", "quiet", "None yet.");
-    if (given.length) {
-      [...frame.children].forEach((shown, place) => {
-        const gone = button("✕", () => this.exemplify(one, given.filter((_, other) => other !== place), `Took away an example of “${one.name}”.`));
-        gone.setAttribute("aria-label", `Take away example ${place + 1}`);
-        shown.append(gone);
-      });
-    }
-    const add = button("Add the item on the screen", () => this.exemplify(one, [...given, question.item], `Added an example of “${one.name}”.`));
-    add.dataset.control = "add";
-    add.disabled = !question || given.includes(question.item) || given.length >= 12;
-    return this.section("Examples", frame, add);
-  }
-
-  exemplify(one, examples, words) {
-    this.change("describe", { name: one.name, examples }, words);
-  }
-
-  end(one) {
-    const others = this.classes.filter((other) => other.name !== one.name);
-    const choose = element("select");
-    choose.setAttribute("aria-label", "The class to merge into");
-    choose.dataset.control = "into";
-    for (const other of others) choose.append(new Option(other.name, other.name));
-    const merging = element("div", "line");
-    const merge = button("Merge", () => {
-      const into = choose.value;
-      this.selected = into;
-      this.change("merge", { name: one.name, into }, `Merged “${one.name}” into “${into}”: ${labels(one.count)} moved.`);
-    });
-    merging.append(element("span", "", one.count ? `Give its ${labels(one.count)} to` : "Merge it into"), choose, merge);
-    merging.hidden = !others.length;
-    const remove = button("Delete", () => this.change("remove", { name: one.name },
-      `Deleted “${one.name}”${one.count ? `: ${labels(one.count)} cleared` : ""}.`), "bad");
-    const removing = element("div", "line");
-    removing.append(element("span", "", one.count ? `Clear its ${labels(one.count)}: these items may be asked again` : "It has no labels"), remove);
-    return this.section("Merge or delete", merging, removing);
-  }
-
-  // ---- What happens -------------------------------------------------------------------------------
+  // ---- Changes ----------------------------------------------------------------------------------
 
   async change(kind, data, words) {
     this.say("");
     try {
       const event = await this.host.change(kind, data);
-      const undo = button("Undo", async () => {
-        this.say("");
-        try {
-          await this.host.change("undo", { event });
-          this.say("Undone.");
-        } catch (error) {
-          this.say(`${error.message}.`);
-        }
-      });
-      this.parts.status.replaceChildren(element("span", "", words), undo);
+      this.parts.status.replaceChildren(
+        element("span", {}, words),
+        button({ onclick: () => this.undo(event) }, "Undo"),
+      );
     } catch (error) {
       this.say(`${error.message}.`);
     }
     this.update();
+  }
+
+  async undo(event) {
+    this.say("");
+    try {
+      await this.host.change("undo", { event });
+      this.say("Undone.");
+    } catch (error) {
+      this.say(`${error.message}.`);
+    }
   }
 
   say(words) {

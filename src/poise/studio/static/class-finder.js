@@ -1,50 +1,54 @@
-// A class by a few letters of its name: type, Enter gives the best one to the item on the screen.
+// Finds a class by a few letters of its name: type them, and Enter labels the item with the best match.
 
 import { dot } from "./classes.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
+import { number } from "./format.js";
 
-const LISTED = 60; // more is no choice any more, and takes time to draw
+const MAX_LISTED = 60; // more are no help in choosing, and take time to draw
+const SUBSEQUENCE = 4; // the worst rank of a match
 
 const plain = (words) => words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
-// How well letters fit a name, the best first: it begins so, a word in it does, they stand in it
-// together, they stand in it in this order. Infinity if they do not.
-export function fit(typed, name) {
+// How well typed letters match a name, 0 for the best: the name is that, begins with it, has a word that
+// begins with it, contains it, contains its letters in this order. Infinity if they do not match.
+export function rank(typed, name) {
   const letters = plain(typed.trim());
   const words = plain(name);
   if (words === letters) return 0;
   if (words.startsWith(letters)) return 1;
-  const place = words.indexOf(letters);
-  if (place > 0) return /[\p{L}\p{N}]/u.test(words[place - 1]) ? 3 : 2;
+  const start = words.indexOf(letters);
+  if (start > 0) return /[\p{L}\p{N}]/u.test(words[start - 1]) ? 3 : 2;
   let from = 0;
   for (const letter of letters.replaceAll(" ", "")) {
     from = words.indexOf(letter, from) + 1;
     if (!from) return Infinity;
   }
-  return 4;
+  return SUBSEQUENCE;
 }
 
-// The classes that fit, the best first; among equals the shorter name, then the order of the column.
-// With nothing typed, what the model guesses comes first.
-export function found(typed, classes, guess) {
+// The classes that match, the best first; among equals the shorter name, then the order of the column.
+// With nothing typed, the model's guess comes first.
+export function matches(typed, classes, guess) {
   if (!typed.trim()) return [...classes].sort((a, b) => (b.name === guess) - (a.name === guess));
   return classes
-    .map((one) => [fit(typed, one.name), one])
-    .filter(([fits]) => fits < Infinity)
-    .sort(([a, one], [b, other]) => a - b || (a < 4 ? one.name.length - other.name.length : 0))
-    .map(([, one]) => one);
+    .map((labelClass) => [rank(typed, labelClass.name), labelClass])
+    .filter(([order]) => order < Infinity)
+    .sort(([a, { name }], [b, other]) => a - b || (a < SUBSEQUENCE ? name.length - other.name.length : 0))
+    .map(([, labelClass]) => labelClass);
 }
 
 export class ClassFinder {
-  // `choose(name)` gives a class, `make(name)` a new one.
+  // `choose(name)` labels with a class, `make(name)` with a new one.
   constructor(dialog, { choose, make }) {
-    Object.assign(this, { dialog, choose, make, options: [], at: 0 });
+    Object.assign(this, { dialog, choose, make, options: [], current: 0 });
     this.field = dialog.querySelector("input");
     this.list = dialog.querySelector("ul");
-    this.words = dialog.querySelector("p");
+    this.note = dialog.querySelector("p");
     this.field.addEventListener("input", () => this.search());
     this.field.addEventListener("keydown", (event) => this.press(event));
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
   }
 
   open(classes, guess, purpose) {
@@ -58,33 +62,44 @@ export class ClassFinder {
 
   search() {
     const typed = this.field.value.trim();
-    const fitting = found(typed, this.classes, this.guess);
-    const exact = this.classes.some((one) => one.name === typed);
+    const matching = matches(typed, this.classes, this.guess);
+    const exact = this.classes.some((labelClass) => labelClass.name === typed);
     const offer = typed && !exact ? [{ make: typed }] : [];
-    this.options = [...fitting.slice(0, LISTED), ...offer];
-    // A new class is never made by the Enter that was meant for one that is there.
-    this.at = fitting.length ? 0 : -1;
-    const more = fitting.length - LISTED;
-    this.words.textContent = more > 0 ? `and ${more} more: type on`
-      : fitting.length || !typed ? "" : "No class has such a name. Enter offers to make it.";
-    this.list.replaceChildren(...this.options.map((one, place) => this.row(one, place)));
+    this.options = [...matching.slice(0, MAX_LISTED), ...offer];
+    // The Enter that was meant for an existing class must not create one.
+    this.current = matching.length ? 0 : -1;
+    const more = matching.length - MAX_LISTED;
+    this.note.textContent =
+      more > 0
+        ? `and ${number(more)} more: type on`
+        : matching.length || !typed
+          ? ""
+          : "No class matches. Press Enter to create it.";
+    this.list.replaceChildren(...this.options.map((option, index) => this.row(option, index)));
     this.mark();
   }
 
-  row(one, place) {
-    const row = element("li");
-    row.id = `finder-${place}`;
-    row.setAttribute("role", "option");
-    if (one.make) row.append(element("span", "name", `Make “${one.make}” a new class`));
-    else row.append(element("kbd", "", one.key || one.code || " "), dot(one), element("span", "name", one.name), element("span", "count", String(one.count)));
-    row.title = one.note ? `${one.name}\n${one.note}` : one.name ?? "";
-    row.addEventListener("click", () => this.take(one));
+  row(option, index) {
+    const { make, name, note, key, code, count } = option;
+    const parts = make
+      ? [element("span", "name", `Create class “${make}”`)]
+      : [
+          element("kbd", {}, key || code || " "),
+          dot(option),
+          element("span", "name", name),
+          element("span", "count", number(count)),
+        ];
+    const row = element("li", { id: `finder-${index}`, role: "option" }, ...parts);
+    row.title = note ? `${name}\n${note}` : (name ?? "");
+    row.addEventListener("click", () => this.take(option));
     return row;
   }
 
   mark() {
-    [...this.list.children].forEach((row, place) => row.setAttribute("aria-selected", String(place === this.at)));
-    const row = this.list.children[this.at];
+    for (const [index, row] of [...this.list.children].entries()) {
+      row.setAttribute("aria-selected", String(index === this.current));
+    }
+    const row = this.list.children[this.current];
     row?.scrollIntoView({ block: "nearest" });
     this.field.setAttribute("aria-activedescendant", row?.id ?? "");
   }
@@ -93,23 +108,27 @@ export class ClassFinder {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && this.options.length) {
       event.preventDefault();
-      this.at = Math.min(Math.max(this.at + step, 0), this.options.length - 1);
+      this.current = Math.min(Math.max(this.current + step, 0), this.options.length - 1);
       this.mark();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (event.repeat || event.isComposing) return;
-      if (this.at >= 0) this.take(this.options[this.at]);
-      else if (this.options.length) {
-        this.at = 0;
-        this.words.textContent = "Press Enter again to make it.";
-        this.mark();
-      }
+      if (!event.repeat && !event.isComposing) this.enter();
     }
   }
 
-  take(one) {
+  // The first Enter only marks the offer of a new class, the second creates it.
+  enter() {
+    if (this.current >= 0) this.take(this.options[this.current]);
+    else if (this.options.length) {
+      this.current = 0;
+      this.note.textContent = "Press Enter again to create it.";
+      this.mark();
+    }
+  }
+
+  take({ make, name }) {
     this.dialog.close();
-    if (one.make) this.make(one.make);
-    else this.choose(one.name);
+    if (make) this.make(make);
+    else this.choose(name);
   }
 }

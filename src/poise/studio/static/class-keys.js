@@ -1,37 +1,30 @@
-// Keys of classes. One key gives a class at once; classes beyond those keys have two, the first of
-// which gives nothing by itself: so a single key never waits for a second one.
+// Keys of classes. One key labels at once. Classes beyond those keys have two: the first does nothing by
+// itself, so a single key never waits for a second one. The server chooses which class has which.
 
 import { dot } from "./classes.js";
-import { element } from "./content.js";
+import { element } from "./dom.js";
 
-// What the label screen does with a key: no class may take it. Those of "d" and "l" may be a class's,
-// since their buttons stay.
+// Keys that the label screen uses itself: no class may take them. "d" and "l" may be taken, because
+// their actions have buttons too.
 export const OWN_KEYS = new Set([..."usxngamvecoi/?"]);
-const FREE = [..."1234567890"];
-
-// The key that a new class gets: its name if that is a digit, else the first that is free.
-export function freeKey(name, classes) {
-  const taken = new Set(classes.map((one) => one.key));
-  const free = FREE.filter((digit) => !taken.has(digit));
-  return free.includes(name) ? name : free[0] ?? "";
-}
 
 export class ClassKeys {
+  // `hint` is the element that shows the second keys.
   constructor(hint) {
     Object.assign(this, { hint, first: "" });
   }
 
-  // What a key means: `{ chosen }` a class, `{}` that it was the first of two, or led nowhere;
-  // undefined if it is not a key of classes.
+  // What a key means: `{ chosen }` is a class, or undefined where the second key leads nowhere; `{}` means
+  // that it was the first of two; undefined that it is no key of a class.
   press(key, classes) {
     const { first } = this;
     if (first) {
       this.cancel();
-      return { chosen: classes.find((one) => !one.key && one.code === first + key) };
+      return { chosen: classes.find((labelClass) => !labelClass.key && labelClass.code === first + key) };
     }
-    const chosen = classes.find((one) => one.key === key);
+    const chosen = classes.find((labelClass) => labelClass.key === key);
     if (chosen) return { chosen };
-    const following = classes.filter((one) => one.code?.[0] === key);
+    const following = classes.filter(({ code }) => code?.[0] === key);
     if (!following.length) return undefined;
     this.first = key;
     this.show(following);
@@ -39,17 +32,25 @@ export class ClassKeys {
   }
 
   show(following) {
-    const rows = following.map((one) => {
-      const row = element("li");
-      row.title = one.name;
-      row.append(element("kbd", "", one.code[1]), dot(one), element("span", "name", one.name));
-      return row;
+    const rows = following.map((labelClass) => {
+      const { code, name } = labelClass;
+      return element(
+        "li",
+        { title: name },
+        element("kbd", {}, code[1]),
+        dot(labelClass),
+        element("span", "name", name),
+      );
     });
-    const words = element("p", "quiet", "");
-    words.append(element("kbd", "", this.first), " and then…  ", element("kbd", "", "Esc"), " goes back");
-    const list = element("ul");
-    list.append(...rows);
-    this.hint.replaceChildren(words, list);
+    const hint = element(
+      "p",
+      "quiet",
+      element("kbd", {}, this.first),
+      " and then…  ",
+      element("kbd", {}, "Esc"),
+      " cancels",
+    );
+    this.hint.replaceChildren(hint, element("ul", {}, ...rows));
     this.hint.hidden = false;
   }
 
@@ -59,27 +60,25 @@ export class ClassKeys {
   }
 }
 
-// Fields in which the keys of the classes are changed; `set(name, key)` records one.
-export function showRemap(place, problem, classes, set) {
+// Fields in which the keys of the classes are changed; `set(name, key)` records a change.
+export function showRemap(fields, problem, classes, set) {
   problem.textContent = "";
-  place.hidden = !classes.length;
-  place.replaceChildren(element("legend", "", "Keys of the classes"), ...classes.map((one) => {
-    const field = element("input");
-    Object.assign(field, { value: one.key, maxLength: 1, autocomplete: "off", placeholder: one.code ?? "" });
+  fields.hidden = !classes.length;
+  const labels = classes.map(({ name, key, code }) => {
+    const field = element("input", { value: key, maxLength: 1, autocomplete: "off", placeholder: code ?? "" });
     field.addEventListener("change", () => {
-      problem.textContent = refused(one.name, field.value, classes);
-      if (!problem.textContent) set(one.name, field.value);
+      problem.textContent = refusal(name, field.value, classes);
+      if (!problem.textContent) set(name, field.value);
     });
-    const label = element("label", "", one.name);
-    label.append(field);
-    return label;
-  }));
+    return element("label", {}, name, field);
+  });
+  fields.replaceChildren(element("legend", {}, "Class keys"), ...labels);
 }
 
-// Why a class cannot have a key, in words; empty if it can.
-export function refused(name, key, classes) {
-  const other = classes.find((one) => one.key === key && one.name !== name);
-  if (key.trim() === "") return "A key is one letter or digit.";
-  if (OWN_KEYS.has(key)) return `${key} does something else already: choose another.`;
-  return other ? `${key} is the key of ${other.name}: choose another.` : "";
+// Why a class cannot have a key; empty if it can.
+export function refusal(name, key, classes) {
+  if (key.trim() === "") return "Type one letter or digit.";
+  if (OWN_KEYS.has(key)) return `${key} already does something else. Choose another key.`;
+  const owner = classes.find((labelClass) => labelClass.key === key && labelClass.name !== name);
+  return owner ? `${key} is the key of ${owner.name}. Choose another key.` : "";
 }

@@ -1,219 +1,222 @@
-// The column of classes: keys, colours, names, counts; groups of names such as "bird/owl"; what was
-// said about a class; the width of the column.
+// The column of classes: keys, colours, names, counts; groups of names such as "bird/owl"; notes and
+// examples; the width of the column.
 
-import { content, element } from "./content.js";
+import { thumbnail } from "./content.js";
+import { button, element } from "./dom.js";
+import { number } from "./format.js";
+import { clamp } from "./geometry.js";
 
-const number = new Intl.NumberFormat("en-GB");
 const WIDTH = "poise-classes-width";
 const FOLDED = "poise-folded-groups";
-const USUAL = 240; // pixels, as classes.css has it
-const NARROWEST = 160;
-const WIDEST = 560;
-const STEP = 16; // pixels that an arrow key moves the edge
-const MANY = 20; // classes from which on rows are low
-const RESTING = 350; // milliseconds that the pointer rests on a class before its card is shown
+const USUAL_WIDTH = 240; // pixels, as in classes.css, like the next three
+const MIN_WIDTH = 160;
+const MAX_WIDTH = 560;
+const WIDTH_STEP = 16; // for an arrow key
+const MANY_CLASSES = 20; // with more, rows are lower
+const HOVER_MS = 350; // before the card of a class is shown
+const CARD_GAP_PIXELS = 8;
 
 // The name of a class's colour in the style sheet. Classes beyond the palette have none: what must be
 // painted all the same, such as a point on the map, is painted in the colour of text.
-export const colourName = (one) => (one?.colour == null ? "--text" : `--c${one.colour}`);
+export const colourName = (labelClass) => (labelClass?.colour == null ? "--text" : `--c${labelClass.colour}`);
 
-export function dot(one) {
-  const made = element("span", one.colour == null ? "dot none" : "dot");
-  if (one.colour != null) made.style.setProperty("--c", `var(${colourName(one)})`);
+export function dot(labelClass) {
+  const made = element("span", labelClass.colour == null ? "dot none" : "dot");
+  if (labelClass.colour != null) made.style.setProperty("--c", `var(${colourName(labelClass)})`);
   return made;
 }
 
-// "bird/owl" is the owl among the birds; a name that begins or ends with a stroke is just a name.
-function path(name) {
+// "bird/owl" is the owl in the group bird; a name that begins or ends with a slash is just a name.
+export function splitName(name) {
   const cut = name.lastIndexOf("/");
   return cut > 0 && cut < name.length - 1 ? [name.slice(0, cut), name.slice(cut + 1)] : ["", name];
 }
 
-// Name -> its group, of those that are not the only one in it: "24/7" is no group.
-function grouped(classes) {
-  const pairs = classes.map((one) => [one.name, path(one.name)[0]]).filter(([, group]) => group);
+// Name -> group, for groups of at least two classes: "24/7" alone is no group.
+export function groupsOf(classes) {
+  const pairs = classes.map(({ name }) => [name, splitName(name)[0]]).filter(([, group]) => group);
   const sizes = new Map();
   for (const [, group] of pairs) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   return new Map(pairs.filter(([, group]) => sizes.get(group) > 1));
 }
 
-const read = (key) => {
+function read(key) {
   try {
     return JSON.parse(localStorage.getItem(key));
   } catch {
     return null;
   }
-};
+}
 
 export class ClassColumn {
-  // `choose(name)` gives the class to what is on the screen.
+  // `choose(name)` labels what is on the screen.
   constructor(list, edge, { choose }) {
     Object.assign(this, { list, choose, rows: new Map(), shown: "", folded: new Set(read(FOLDED) ?? []) });
-    this.card = element("div");
-    this.card.id = "class-card";
-    this.card.setAttribute("role", "tooltip");
-    this.card.hidden = true;
+    this.card = element("div", { id: "class-card", role: "tooltip", hidden: true });
     document.body.append(this.card);
     list.addEventListener("scroll", () => this.hideCard());
-    adjustable(edge);
+    makeAdjustable(edge);
   }
 
   show(state) {
     this.kind = state.kind;
     const { classes } = state;
-    const now = JSON.stringify(classes.map(({ count, ...rest }) => rest));
-    if (now !== this.shown) this.build(classes);
-    this.shown = now;
-    const most = Math.max(1, ...classes.map((one) => one.count));
+    const looks = JSON.stringify(classes.map(({ count, ...rest }) => rest));
+    if (looks !== this.shown) this.build(classes);
+    this.shown = looks;
+    const highest = Math.max(1, ...classes.map(({ count }) => count));
     const sums = new Map();
-    for (const one of classes) {
-      const { button, counter } = this.rows.get(one.name);
-      const words = number.format(one.count);
+    for (const { name, count } of classes) {
+      const { row, counter } = this.rows.get(name);
+      const words = number(count);
       if (counter.textContent !== words) counter.textContent = words;
-      button.style.setProperty("--share", `${(100 * one.count) / most}%`);
-      button.toggleAttribute("aria-current", one.name === state.question?.label);
-      const group = this.groups.get(one.name);
-      sums.set(group, (sums.get(group) ?? 0) + one.count);
+      row.style.setProperty("--share", `${(100 * count) / highest}%`);
+      row.toggleAttribute("aria-current", name === state.question?.label);
+      const group = this.groups.get(name);
+      sums.set(group, (sums.get(group) ?? 0) + count);
     }
-    for (const [group, counter] of this.counters) counter.textContent = number.format(sums.get(group));
+    for (const [group, counter] of this.counters) counter.textContent = number(sums.get(group));
   }
 
   build(classes) {
     this.hideCard();
     this.rows.clear();
     this.counters = new Map();
-    this.groups = grouped(classes);
-    const groups = new Map();
+    this.groups = groupsOf(classes);
+    const lists = new Map();
     const parts = [];
-    for (const one of classes) {
-      const group = this.groups.get(one.name);
-      const row = element("li");
-      row.append(this.row(one, group ? path(one.name)[1] : one.name));
+    for (const labelClass of classes) {
+      const { name } = labelClass;
+      const group = this.groups.get(name);
+      const row = element("li", {}, this.row(labelClass, group ? splitName(name)[1] : name));
       if (!group) {
         parts.push(row);
         continue;
       }
-      if (!groups.has(group)) {
-        const [made, inside] = this.group(group);
-        groups.set(group, inside);
+      if (!lists.has(group)) {
+        const [made, list] = this.group(group);
+        lists.set(group, list);
         parts.push(made);
       }
-      groups.get(group).append(row);
+      lists.get(group).append(row);
     }
     const { scrollTop } = this.list;
     this.list.replaceChildren(...parts);
     this.list.scrollTop = scrollTop;
-    this.list.classList.toggle("many", classes.length > MANY);
+    this.list.classList.toggle("many", classes.length > MANY_CLASSES);
   }
 
-  row(one, last) {
-    const button = element("button", one.colour == null ? "class plain" : "class");
-    button.type = "button";
-    button.dataset.name = one.name;
-    button.style.setProperty("--c", one.colour == null ? "var(--dot)" : `var(${colourName(one)})`);
-    const counter = element("span", "count", "");
-    button.append(element("kbd", "", one.key || one.code || " "), dot(one), element("span", "name", last), counter);
-    button.addEventListener("click", () => {
+  row(labelClass, shortName) {
+    const { name, key, code, colour, note, examples } = labelClass;
+    const counter = element("span", "count");
+    const row = button(
+      { className: colour == null ? "class plain" : "class" },
+      element("kbd", {}, key || code || " "),
+      dot(labelClass),
+      element("span", "name", shortName),
+      counter,
+    );
+    row.dataset.name = name;
+    row.style.setProperty("--c", colour == null ? "var(--dot)" : `var(${colourName(labelClass)})`);
+    row.addEventListener("click", () => {
       this.hideCard();
-      this.choose(one.name);
+      this.choose(name);
     });
-    this.rows.set(one.name, { button, counter });
-    if (!one.note && !one.examples) {
-      button.title = one.name;
-      return button;
-    }
-    button.classList.add("described");
-    button.addEventListener("pointerenter", (event) => {
-      if (event.pointerType === "mouse") this.resting = setTimeout(() => this.showCard(one, button), RESTING);
+    this.rows.set(name, { row, counter });
+    if (note || examples) this.describe(row, labelClass);
+    else row.title = name;
+    return row;
+  }
+
+  // Shows the card of the class while the pointer or the keyboard is on its row.
+  describe(row, labelClass) {
+    row.classList.add("described");
+    row.addEventListener("pointerenter", (event) => {
+      if (event.pointerType === "mouse") this.hovering = setTimeout(() => this.showCard(labelClass, row), HOVER_MS);
     });
-    button.addEventListener("focus", () => { if (button.matches(":focus-visible")) this.showCard(one, button); });
-    for (const left of ["pointerleave", "blur"]) button.addEventListener(left, () => this.hideCard());
-    return button;
+    row.addEventListener("focus", () => {
+      if (row.matches(":focus-visible")) this.showCard(labelClass, row);
+    });
+    for (const event of ["pointerleave", "blur"]) row.addEventListener(event, () => this.hideCard());
   }
 
   group(name) {
-    const made = element("li", "group");
-    const details = element("details");
-    const counter = element("span", "count", "");
-    const title = element("summary");
-    title.append(element("span", "name", name), counter);
-    title.title = name;
-    const inside = element("ul");
-    details.append(title, inside);
-    details.open = !this.folded.has(name);
+    const counter = element("span", "count");
+    const title = element("summary", { title: name }, element("span", "name", name), counter);
+    const list = element("ul");
+    const details = element("details", { open: !this.folded.has(name) }, title, list);
     details.addEventListener("toggle", () => {
       if (details.open) this.folded.delete(name);
       else this.folded.add(name);
       localStorage.setItem(FOLDED, JSON.stringify([...this.folded]));
     });
-    made.append(details);
     this.counters.set(name, counter);
-    return [made, inside];
+    return [element("li", "group", details), list];
   }
 
-  showCard(one, button) {
-    this.card.replaceChildren(...described(one, this.kind));
+  showCard(labelClass, row) {
+    this.card.replaceChildren(...described(labelClass, this.kind));
     this.card.hidden = false;
-    const { right, top } = button.getBoundingClientRect();
+    const { right, top } = row.getBoundingClientRect();
     const { offsetWidth, offsetHeight } = this.card;
-    this.card.style.left = `${Math.max(8, Math.min(right + 8, innerWidth - offsetWidth - 8))}px`;
-    this.card.style.top = `${Math.max(8, Math.min(top, innerHeight - offsetHeight - 8))}px`;
+    const within = (wanted, size, room) =>
+      `${Math.max(CARD_GAP_PIXELS, Math.min(wanted, room - size - CARD_GAP_PIXELS))}px`;
+    this.card.style.left = within(right + CARD_GAP_PIXELS, offsetWidth, innerWidth);
+    this.card.style.top = within(top, offsetHeight, innerHeight);
   }
 
   hideCard() {
-    clearTimeout(this.resting);
+    clearTimeout(this.hovering);
     this.card.hidden = true;
   }
 }
 
-// What was said about a class: its name, the note, the examples.
-export function described(one, kind) {
-  const title = element("b", "", one.name);
-  const parts = [title];
-  if (one.note) parts.push(element("p", "note", one.note));
-  if (one.examples) {
-    const examples = element("div", "examples");
-    for (const item of one.examples) {
+// What people wrote about a class: its name, the note, the examples.
+export function described({ name, note, examples }, kind) {
+  const parts = [element("b", {}, name)];
+  if (note) parts.push(element("p", "note", note));
+  if (examples) {
+    const frames = examples.map((item) => {
       const frame = element("div");
-      content(item, kind, 160).then((shown) => frame.append(shown));
-      examples.append(frame);
-    }
-    parts.push(examples);
+      thumbnail(item, kind).then((shown) => frame.append(shown));
+      return frame;
+    });
+    parts.push(element("div", "examples", ...frames));
   }
   return parts;
 }
 
-// The edge of the column is dragged, or moved by the arrow keys, and stays where it was put.
-function adjustable(edge) {
+// The edge of the column can be dragged or moved by the arrow keys. The width is remembered.
+function makeAdjustable(edge) {
+  const column = edge.parentElement;
   const set = (width) => {
-    const fits = Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
-    document.documentElement.style.setProperty("--classes-width", `${fits}px`);
-    edge.setAttribute("aria-valuenow", fits);
-    localStorage.setItem(WIDTH, fits);
+    const pixels = Math.round(clamp(width, MIN_WIDTH, MAX_WIDTH));
+    document.documentElement.style.setProperty("--classes-width", `${pixels}px`);
+    edge.setAttribute("aria-valuenow", pixels);
+    localStorage.setItem(WIDTH, pixels);
   };
-  const now = () => edge.parentElement.getBoundingClientRect().width;
-  edge.setAttribute("aria-valuemin", NARROWEST);
-  edge.setAttribute("aria-valuemax", WIDEST);
-  const kept = read(WIDTH);
-  if (kept) set(kept);
-  else edge.setAttribute("aria-valuenow", USUAL);
+  edge.setAttribute("aria-valuemin", MIN_WIDTH);
+  edge.setAttribute("aria-valuemax", MAX_WIDTH);
+  const remembered = read(WIDTH);
+  if (remembered) set(remembered);
+  else edge.setAttribute("aria-valuenow", USUAL_WIDTH);
   edge.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     edge.setPointerCapture(event.pointerId);
   });
   edge.addEventListener("pointermove", (event) => {
-    if (edge.hasPointerCapture(event.pointerId)) set(event.clientX - edge.parentElement.getBoundingClientRect().left);
+    if (edge.hasPointerCapture(event.pointerId)) set(event.clientX - column.getBoundingClientRect().left);
   });
   edge.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+    const step = { ArrowLeft: -WIDTH_STEP, ArrowRight: WIDTH_STEP }[event.key];
     if (!step) return;
-    event.stopPropagation(); // not back to an earlier answer
+    event.stopPropagation(); // the same keys lead to earlier answers
     event.preventDefault();
-    set(now() + step);
+    set(column.getBoundingClientRect().width + step);
   });
   edge.addEventListener("dblclick", () => {
     localStorage.removeItem(WIDTH);
     document.documentElement.style.removeProperty("--classes-width");
-    edge.setAttribute("aria-valuenow", USUAL);
+    edge.setAttribute("aria-valuenow", USUAL_WIDTH);
   });
 }

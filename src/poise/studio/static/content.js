@@ -1,118 +1,101 @@
-// Items as something to look at: pictures, texts, numbers. What was loaded is kept for a while, so
-// that a question that was foreseen appears at once.
+// Items as something to look at: images, texts, numbers. What was loaded is kept for a while, so that a
+// question that was foreseen appears at once.
 
-const KEPT = 96;
-const TABLE = 12; // numbers up to which a table says more than a line
+import { drawing, element } from "./dom.js";
 
-export function element(name, className, text) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
+const MAX_KEPT = 96;
+const THUMBNAIL_PIXELS = 160;
+const MAX_TABLE_NUMBERS = 12; // more numbers are drawn as a line
+const SMALL_IMAGE_PIXELS = 64; // smaller images are shown with sharp pixels
 
-const loaded = new Map(); // address -> what was loaded, once it is there
-const loading = new Map();
+const loaded = new Map(); // address -> what was loaded
+const loading = new Map(); // address -> promise of it
 
 function address(item, size) {
   return `api/items/${encodeURIComponent(item)}${size ? `?size=${size}` : ""}`;
 }
 
-function keep(where, found) {
-  loaded.delete(where);
-  loaded.set(where, found);
-  while (loaded.size > KEPT) {
-    const [oldest, gone] = loaded.entries().next().value;
-    if (gone.picture) URL.revokeObjectURL(gone.picture.src);
+function keep(url, result) {
+  loaded.delete(url);
+  loaded.set(url, result);
+  while (loaded.size > MAX_KEPT) {
+    const [oldest, dropped] = loaded.entries().next().value;
+    if (dropped.image) URL.revokeObjectURL(dropped.image.src);
     loaded.delete(oldest);
   }
-  return found;
+  return result;
 }
 
-async function fetched(where, kind) {
-  const response = await fetch(where);
+async function fetchContent(url, kind) {
+  const response = await fetch(url);
   if (!response.ok) return { problem: (await response.json()).error };
   if (kind === "text") return { text: await response.text() };
   if (kind === "vector") return { numbers: await response.json() };
-  const picture = new Image();
-  picture.src = URL.createObjectURL(await response.blob());
+  const image = new Image();
+  image.src = URL.createObjectURL(await response.blob());
   try {
-    await picture.decode();
+    await image.decode();
   } catch {
-    return { problem: "this picture cannot be shown" };
+    return { problem: "this image cannot be shown" };
   }
-  return { picture };
+  return { image };
 }
 
-// Resolves when the content is there; `size` asks for a small one.
+// Resolves when the content is loaded; `size` asks for a small one.
 export function load(item, kind, size) {
-  const where = address(item, size);
-  if (loaded.has(where)) return Promise.resolve(keep(where, loaded.get(where)));
-  if (!loading.has(where)) {
-    const work = fetched(where, kind)
-      .catch(() => ({ problem: "poise does not answer: is it still running?", passing: true }))
-      .then((found) => (found.passing ? found : keep(where, found)))
-      .finally(() => loading.delete(where));
-    loading.set(where, work);
+  const url = address(item, size);
+  if (loaded.has(url)) return Promise.resolve(keep(url, loaded.get(url)));
+  if (!loading.has(url)) {
+    const work = fetchContent(url, kind)
+      .catch(() => ({ problem: "poise does not answer. Is it still running?", temporary: true }))
+      .then((result) => (result.temporary ? result : keep(url, result)))
+      .finally(() => loading.delete(url));
+    loading.set(url, work);
   }
-  return loading.get(where);
+  return loading.get(url);
 }
 
 // What is loaded already, as an element; undefined if it is not.
 export function atOnce(item, kind, size) {
-  const found = loaded.get(address(item, size));
-  return found && made(found, kind, size);
+  const result = loaded.get(address(item, size));
+  return result && show(result, kind, size);
 }
 
 export async function content(item, kind, size) {
-  return made(await load(item, kind, size), kind, size);
+  return show(await load(item, kind, size), kind, size);
 }
 
-function made(found, kind, size) {
-  if (found.problem) return element("p", "gone", `${found.problem}`);
-  if (kind === "text") return element("div", "text", found.text);
-  if (kind === "vector") return found.numbers.length <= TABLE ? table(found.numbers) : sparkline(found.numbers);
+export const thumbnail = (item, kind) => content(item, kind, THUMBNAIL_PIXELS);
+
+function show(result, kind, size) {
+  if (result.problem) return element("p", "gone", result.problem);
+  if (kind === "text") return element("div", "text", result.text);
+  if (kind === "vector")
+    return result.numbers.length <= MAX_TABLE_NUMBERS ? table(result.numbers) : sparkline(result.numbers);
   // In full size the element that was decoded itself: it is painted with the next frame.
-  const picture = size ? element("img") : found.picture;
-  picture.alt = "";
-  if (size) picture.src = found.picture.src;
-  // Small pictures are shown as what they are: squares, not blurs.
-  if (Math.max(found.picture.naturalWidth, found.picture.naturalHeight) < 64) picture.className = "small";
-  return picture;
+  const image = size ? element("img", { src: result.image.src }) : result.image;
+  image.alt = "";
+  if (Math.max(result.image.naturalWidth, result.image.naturalHeight) < SMALL_IMAGE_PIXELS) image.className = "small";
+  return image;
 }
 
 function table(numbers) {
-  const made = element("table", "numbers");
-  numbers.forEach((value, place) => {
-    const row = made.insertRow();
-    row.append(element("th", "", String(place + 1)), element("td", "", value === null ? "–" : String(Number(value.toPrecision(6)))));
+  const rows = numbers.map((value, index) => {
+    const words = value === null ? "–" : String(Number(value.toPrecision(6)));
+    return element("tr", {}, element("th", {}, String(index + 1)), element("td", {}, words));
   });
-  return made;
+  return element("table", "numbers", element("tbody", {}, ...rows));
 }
 
 function sparkline(numbers) {
   const known = numbers.filter((value) => value !== null);
   const low = known.reduce((a, b) => Math.min(a, b), Infinity);
   const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
-  const points = numbers.map((value, place) => {
-    const x = (600 * place) / Math.max(numbers.length - 1, 1);
+  const points = numbers.map((value, index) => {
+    const x = (600 * index) / Math.max(numbers.length - 1, 1);
     const y = 190 - (180 * ((value ?? low) - low)) / (high - low || 1);
     return `${x.toFixed(1)},${y.toFixed(1)}`;
   });
-  return drawing(600, 200, [["polyline", { points: points.join(" "), fill: "none", stroke: "currentColor" }]],
-    `${numbers.length} numbers from ${low} to ${high}`);
-}
-
-export function drawing(width, height, shapes, label) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
-  for (const [name, attributes] of shapes) {
-    const shape = document.createElementNS(space, name);
-    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, value);
-    svg.append(shape);
-  }
-  return svg;
+  const line = { points: points.join(" "), fill: "none", stroke: "currentColor" };
+  return drawing(600, 200, [["polyline", line]], `${numbers.length} numbers from ${low} to ${high}`);
 }

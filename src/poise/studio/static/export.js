@@ -1,22 +1,21 @@
-// The export screen: what the file will hold, shown before it is made; and earlier labels, read back.
+// The export screen: a preview of the file and its download; and the import of earlier labels.
 
-import { make } from "./review-rows.js";
+import { reason } from "./api.js";
+import { element } from "./dom.js";
+import { counted } from "./format.js";
 
 const FORMATS = {
   csv: ["CSV", "for spreadsheets"],
-  jsonl: ["JSON lines", "one object a line, for scripts"],
+  jsonl: ["JSON lines", "one object per line, for scripts"],
   parquet: ["Parquet", "small and typed, for data frames"],
 };
 const INCLUDE = {
-  all: ["All items", "with the model's predictions where nobody gave a label"],
-  labelled: ["Labels given by people", "and nothing else"],
+  all: ["All items", "with the model’s predictions where nobody gave a label"],
+  labelled: ["Labels given by people", "without predictions"],
 };
-const POLL = 500;
+const POLL_MS = 500;
 
-const number = new Intl.NumberFormat("en-GB");
-const counted = (count, one, many) => `${number.format(count)} ${count === 1 ? one : many}`;
-
-// What was chosen last, for when the person comes back.
+// The last choice, for when the person comes back.
 let remembered = { format: "csv", include: "all" };
 
 export function mountExport(container, host) {
@@ -26,24 +25,22 @@ export function mountExport(container, host) {
 
 function radios(title, name, options, chosen, choose) {
   const rows = Object.entries(options).map(([value, [words, more]]) => {
-    const input = make("input", { type: "radio", name, value, checked: value === chosen });
+    const input = element("input", { type: "radio", name, value, checked: value === chosen });
     input.addEventListener("change", () => choose(value));
-    const said = make("span", {}, make("b", {}, words), make("span", { className: "quiet" }, ` ${more}`));
-    return make("label", {}, input, said);
+    const text = element("span", {}, element("b", {}, words), element("span", "quiet", ` ${more}`));
+    return element("label", {}, input, text);
   });
-  return make("fieldset", {}, make("legend", {}, title), ...rows);
+  return element("fieldset", {}, element("legend", {}, title), ...rows);
 }
 
 function importSentences({ imported, unchanged, unknown, predictions }) {
-  const said = [imported ? `${counted(imported, "label was", "labels were")} read.` : "No new label was read."];
-  if (unchanged) said.push(`${counted(unchanged, "was", "were")} here already.`);
-  if (unknown) said.push(`${counted(unknown, "row names", "rows name")} no item of this project, or one again.`);
-  if (predictions) said.push(`${counted(predictions, "row is", "rows are")} the model's and left out.`);
-  return said.join(" ");
-}
-
-function reason(error) {
-  return error.status === undefined ? "poise does not answer. Is it still running?" : error.message;
+  const sentences = [
+    imported ? `${counted(imported, "label was", "labels were")} imported.` : "No new labels were imported.",
+  ];
+  if (unchanged) sentences.push(`${counted(unchanged, "was", "were")} here already.`);
+  if (unknown) sentences.push(`${counted(unknown, "row names", "rows name")} an unknown item, or the same item again.`);
+  if (predictions) sentences.push(`${counted(predictions, "prediction was", "predictions were")} left out.`);
+  return sentences.join(" ");
 }
 
 class Export {
@@ -56,34 +53,48 @@ class Export {
   }
 
   build() {
-    this.preview = make("pre", { tabIndex: 0, role: "region", "aria-label": "Preview of the first rows" });
-    this.count = make("p", { className: "quiet", role: "status" });
-    this.link = make("a", { className: "main", download: "" }, "Download");
-    this.file = make("input", { type: "file", id: "import-file", accept: ".csv,.jsonl,.parquet" });
-    this.zone = make("div", { className: "zone" },
-      make("label", { htmlFor: this.file.id }, "Choose a file, or drop it here"), this.file);
-    this.result = make("p", { className: "result", role: "status" });
-    const column = make("div", { className: "column" },
-      make("h1", {}, "Export"),
-      make("div", { className: "choices" },
+    this.preview = element("pre", { tabIndex: 0, role: "region", "aria-label": "Preview of the first rows" });
+    this.count = element("p", { className: "quiet", role: "status" });
+    this.link = element("a", { className: "main", download: "" }, "Download");
+    this.file = element("input", { type: "file", id: "import-file", accept: ".csv,.jsonl,.parquet" });
+    this.zone = element(
+      "div",
+      "zone",
+      element("label", { htmlFor: this.file.id }, "Choose a file or drop it here"),
+      this.file,
+    );
+    this.result = element("p", { className: "result", role: "status" });
+    const column = element(
+      "div",
+      "column",
+      element("h1", {}, "Export"),
+      element(
+        "div",
+        "choices",
         radios("Format", "format", FORMATS, this.chosen.format, (format) => this.choose({ format })),
-        radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include }))),
+        radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include })),
+      ),
       this.preview,
-      make("div", { className: "act" }, this.link, this.count),
-      make("p", { className: "quiet" }, "Confidence is the model's own, not a measured accuracy."),
-      make("h2", {}, "Import earlier labels"),
-      make("p", { className: "quiet" },
-        "A file in one of these formats. Items are found by id or source; what the model predicted is left out."),
-      this.zone, this.result);
+      element("div", "act", this.link, this.count),
+      element("p", "quiet", "The confidence is the model’s own estimate, not a measured accuracy."),
+      element("h2", {}, "Import earlier labels"),
+      element(
+        "p",
+        "quiet",
+        "A file in one of these formats. Items are matched by id or source. Predictions are left out.",
+      ),
+      this.zone,
+      this.result,
+    );
     this.container.tabIndex = -1;
-    this.container.replaceChildren(make("div", { className: "export" }, column));
+    this.container.replaceChildren(element("div", "export", column));
   }
 
   listen() {
     this.ending = new AbortController();
     const on = (target, kind, act) => target.addEventListener(kind, act, { signal: this.ending.signal });
     on(this.file, "change", () => this.take(this.file.files));
-    // A file dropped beside the zone would replace the page.
+    // The browser would open a file that is dropped beside the zone in place of the page.
     for (const kind of ["dragenter", "dragover"]) {
       on(this.container, kind, (event) => {
         event.preventDefault();
@@ -108,9 +119,9 @@ class Export {
   }
 
   update(state) {
-    const news = this.last !== undefined && this.last !== state.last;
+    const changed = this.last !== undefined && this.last !== state.last;
     this.last = state.last;
-    if (news) this.showPreview();
+    if (changed) this.showPreview();
   }
 
   choose(change) {
@@ -119,30 +130,33 @@ class Export {
   }
 
   async showPreview() {
-    const turn = (this.turn += 1);
+    this.turn += 1;
+    const { turn } = this;
     const query = new URLSearchParams(this.chosen);
     try {
       for (;;) {
-        const found = await this.host.get(`api/export/preview?${query}`);
+        const preview = await this.host.get(`api/export/preview?${query}`);
         if (turn !== this.turn) return;
-        if (!found.preparing) {
-          this.show(found, query);
+        if (!preview.preparing) {
+          this.show(preview, query);
           return;
         }
-        this.count.textContent = "The model is computing: a moment.";
-        await new Promise((done) => setTimeout(done, POLL));
+        this.count.textContent = "The model is computing…";
+        await new Promise((done) => {
+          setTimeout(done, POLL_MS);
+        });
         if (turn !== this.turn) return;
       }
     } catch (error) {
       if (turn !== this.turn) return;
       this.preview.textContent = "";
-      this.count.textContent = `Could not show what the file will hold: ${reason(error)}`;
+      this.count.textContent = `Could not preview the file: ${reason(error)}`;
     }
   }
 
   show({ rows, count }, query) {
     this.preview.textContent = rows.join("\n");
-    this.count.textContent = count ? counted(count, "row", "rows") : "Nothing to export yet: label some items first.";
+    this.count.textContent = count ? counted(count, "row", "rows") : "Nothing to export yet. Label some items first.";
     this.link.setAttribute("aria-disabled", count === 0);
     if (count) this.link.href = `api/export?${query}`;
     else this.link.removeAttribute("href");
@@ -153,11 +167,11 @@ class Export {
     const [file] = files;
     if (!file || this.taking) return;
     if (files.length > 1) {
-      this.say("Could not read several files at once. Give them one after the other.", true);
+      this.say("Import one file at a time.", true);
       return;
     }
     this.taking = this.file.disabled = true;
-    this.say(`Reading ${file.name} …`);
+    this.say(`Reading ${file.name}…`);
     try {
       this.say(importSentences(await this.host.upload("api/import", file)));
       this.showPreview();
@@ -165,7 +179,7 @@ class Export {
       this.say(reason(error), true);
     }
     this.taking = this.file.disabled = false;
-    // The same file, mended, can be chosen again.
+    // So that the same file can be chosen again once it is repaired.
     this.file.value = "";
   }
 

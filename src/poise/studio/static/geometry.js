@@ -1,25 +1,21 @@
-// The map's arithmetic, without a page: where a point is on the screen, which one is under the
-// pointer, which are inside a line drawn round them, and what each looks like.
+// The map's arithmetic, without a page: where a point is on the screen, which one is under the pointer,
+// which are inside a polygon, and what each looks like.
 //
 // Points are x0, y0, x1, y1, ... A camera is the point in the middle of the screen and the pixels per
 // unit; y grows upwards on the map and downwards on the screen.
 
-export const BINS = 5;
-const MARGIN = 0.92;
-const SAMPLE = 20000;
+export const BINS = 5; // steps of certainty in the legend
+const FILLED_SHARE = 0.92; // of the screen, by all points
+const SAMPLE_SIZE = 20000; // points drawn while the map moves, at most about
+
+export const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
 
 export function toScreen(camera, size, x, y) {
-  return [
-    size.width / 2 + (x - camera.x) * camera.scale,
-    size.height / 2 - (y - camera.y) * camera.scale,
-  ];
+  return [size.width / 2 + (x - camera.x) * camera.scale, size.height / 2 - (y - camera.y) * camera.scale];
 }
 
 export function toMap(camera, size, left, top) {
-  return [
-    camera.x + (left - size.width / 2) / camera.scale,
-    camera.y - (top - size.height / 2) / camera.scale,
-  ];
+  return [camera.x + (left - size.width / 2) / camera.scale, camera.y - (top - size.height / 2) / camera.scale];
 }
 
 export function bounds(points) {
@@ -40,7 +36,7 @@ export function fitted(box, size) {
   return {
     x: (box.left + box.right) / 2,
     y: (box.low + box.high) / 2,
-    scale: MARGIN * Math.max(Math.min(size.width / wide, size.height / tall), 1e-6),
+    scale: FILLED_SHARE * Math.max(Math.min(size.width / wide, size.height / tall), 1e-6),
   };
 }
 
@@ -79,7 +75,7 @@ export function makeGrid(points) {
 // The shown point nearest to (x, y) and within `radius`, or null.
 export function nearest(grid, x, y, radius, shown) {
   const { points, side, column, row, starts, members } = grid;
-  let found = null;
+  let closest = null;
   let least = radius * radius;
   for (let r = row(y - radius); r <= row(y + radius); r += 1) {
     const first = starts[r * side + column(x - radius)];
@@ -89,17 +85,17 @@ export function nearest(grid, x, y, radius, shown) {
       const far = (points[2 * i] - x) ** 2 + (points[2 * i + 1] - y) ** 2;
       if (far <= least && shown[i]) {
         least = far;
-        found = i;
+        closest = i;
       }
     }
   }
-  return found;
+  return closest;
 }
 
 // The shown points inside a polygon (x0, y0, x1, y1, ...) that closes itself, by the even-odd rule.
 export function inside(points, polygon, shown) {
   const box = bounds(polygon);
-  const found = [];
+  const members = [];
   for (let i = 0; i < shown.length; i += 1) {
     const x = points[2 * i];
     const y = points[2 * i + 1];
@@ -111,12 +107,12 @@ export function inside(points, polygon, shown) {
       const share = (y - polygon[a + 1]) / (polygon[b + 1] - polygon[a + 1]);
       if (x < polygon[a] + share * (polygon[b] - polygon[a])) within = !within;
     }
-    if (within) found.push(i);
+    if (within) members.push(i);
   }
-  return found;
+  return members;
 }
 
-// 0 to n - 1 in a fixed disorder: data sorted by class must not put the last class on top.
+// 0 to n - 1 in a fixed random order: otherwise data sorted by class would put the last class on top.
 export function shuffled(n) {
   const order = Uint32Array.from({ length: n }, (_, i) => i);
   let seed = 1;
@@ -132,7 +128,7 @@ export function shuffled(n) {
 // and how well it is known, 0 to 255.
 export function readValues(buffer, n) {
   if (buffer.byteLength !== 5 * n) {
-    throw new Error(`expected the values of ${n} items and got ${buffer.byteLength} bytes`);
+    throw new Error(`expected the values of ${n} items, got ${buffer.byteLength} bytes`);
   }
   return {
     labels: new Uint16Array(buffer, 0, n),
@@ -168,7 +164,7 @@ export function dress(mode, values, palette, hidden, base) {
   const rank = new Uint16Array(n);
   const starts = new Uint32Array(258);
   for (let i = 0; i < n; i += 1) {
-    // A class that the page has not heard of yet is shown as none.
+    // A class that the page does not know yet is shown as none.
     const sent = shadeOf(mode, values, i);
     const shade = sent < shades ? sent : 0;
     const group = groupOf(mode, shade);
@@ -188,7 +184,7 @@ export function dress(mode, values, palette, hidden, base) {
   const small = starts[256];
   for (const i of base) if (shown[i]) order[starts[rank[i]]++] = i;
   const all = { order, small };
-  return { looks, all, sample: thinned(all, SAMPLE), shown, counts };
+  return { looks, all, sample: thinned(all, SAMPLE_SIZE), shown, counts };
 }
 
 // About `most` of an order's items, evenly, and as many of those with a label: these must not flicker. The
@@ -201,15 +197,15 @@ function thinned({ order, small }, most) {
   return { order: kept, small: Math.ceil(small / stride) };
 }
 
-// `share` of the way along colours [red, green, blue], from the first to the last.
+// The colour at `share` of the way along colours [red, green, blue], from the first to the last.
 export function between(colours, share) {
-  const place = share * (colours.length - 1);
-  const from = Math.min(Math.floor(place), colours.length - 2);
-  const far = place - from;
+  const position = share * (colours.length - 1);
+  const from = Math.min(Math.floor(position), colours.length - 2);
+  const far = position - from;
   return colours[from].map((part, k) => Math.round(part + far * (colours[from + 1][k] - part)));
 }
 
-// Radii in pixels of points without and with a label: as large as so many leave room for.
+// Radii in pixels of points without and with a label: as large as their number leaves room for.
 export function radii(n, labelled, size, magnification) {
   const room = (count) => 0.16 * Math.sqrt((size.width * size.height) / Math.max(count, 1));
   const closer = Math.min(Math.max(magnification, 1) ** 0.35, 4);

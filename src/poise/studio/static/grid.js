@@ -1,50 +1,55 @@
-// Twelve items that the model believes alike: one key labels all that are not excluded.
+// Twelve similar items: one key labels all that are not left out.
 
-import { content, element } from "./content.js";
+import { content } from "./content.js";
+import { button, byId } from "./dom.js";
+import { clamp } from "./geometry.js";
+
+const TILE_PIXELS = 320;
+const LABEL_SCREEN_KEYS = ["s", "x", "a", "m", "v", "e", "l", "i", "o", "/"]; // they do nothing here
 
 export class Grid {
-  constructor(place, { answer }) {
-    this.place = place;
-    this.answer = answer;
-    this.open = false;
+  // `answer(questions, label, client)` labels the items that are not left out.
+  constructor(panel, { answer }) {
+    Object.assign(this, { panel, answer, open: false });
   }
 
   show(items, kind) {
     if (!items.length) return;
-    this.open = true;
-    this.items = items;
-    this.out = new Set();
-    this.at = 0;
-    this.place.hidden = false;
-    document.getElementById("stage").hidden = true;
-    this.tiles = items.map(({ item }, index) => {
-      const tile = element("button", "tile");
-      tile.type = "button";
-      tile.dataset.item = item;
-      tile.setAttribute("role", "option");
-      tile.addEventListener("click", () => this.toggle(index));
-      if (kind === "text") for (const when of ["focus", "mouseenter"]) tile.addEventListener(when, () => this.read(index));
-      content(item, kind, 320).then((shown) => tile.prepend(shown));
-      return tile;
-    });
-    this.place.replaceChildren(...this.tiles);
-    this.place.classList.toggle("texts", kind === "text");
+    Object.assign(this, { open: true, items, leftOut: new Set(), current: 0 });
+    this.panel.hidden = false;
+    byId("stage").hidden = true;
+    this.tiles = items.map(({ item }, index) => this.tile(item, index, kind));
+    this.panel.replaceChildren(...this.tiles);
+    this.panel.classList.toggle("texts", kind === "text");
     this.mark();
     this.tiles[0].focus();
   }
 
-  mark() {
-    this.tiles.forEach((tile, index) => {
-      tile.setAttribute("aria-selected", String(!this.out.has(index)));
-      tile.tabIndex = index === this.at ? 0 : -1;
-      tile.setAttribute("aria-label", `Item ${index + 1} of ${this.tiles.length}, ${this.out.has(index) ? "left out" : "selected"}`);
-    });
+  tile(item, index, kind) {
+    const tile = button({ className: "tile", role: "option", onclick: () => this.toggle(index) });
+    tile.dataset.item = item;
+    if (kind === "text")
+      for (const event of ["focus", "mouseenter"]) tile.addEventListener(event, () => this.read(index));
+    content(item, kind, TILE_PIXELS).then((shown) => tile.prepend(shown));
+    return tile;
   }
 
-  // The whole text of a tile, which has room for its beginning alone.
+  mark() {
+    for (const [index, tile] of this.tiles.entries()) {
+      const selected = !this.leftOut.has(index);
+      tile.setAttribute("aria-selected", String(selected));
+      tile.tabIndex = index === this.current ? 0 : -1;
+      tile.setAttribute(
+        "aria-label",
+        `Item ${index + 1} of ${this.tiles.length}, ${selected ? "selected" : "left out"}`,
+      );
+    }
+  }
+
+  // Shows the whole text of a tile, which has room for its beginning only.
   async read(index) {
     this.reading = index;
-    const pane = document.getElementById("reading");
+    const pane = byId("reading");
     const shown = await content(this.items[index].item, "text");
     if (!this.open || this.reading !== index) return;
     pane.replaceChildren(shown);
@@ -53,31 +58,32 @@ export class Grid {
   }
 
   toggle(index) {
-    this.at = index;
-    if (!this.out.delete(index)) this.out.add(index);
+    this.current = index;
+    if (!this.leftOut.delete(index)) this.leftOut.add(index);
     this.mark();
   }
 
-  // Whether the key was for the grid.
+  // Whether the key was meant for the grid.
   press(key) {
-    const columns = getComputedStyle(this.place).gridTemplateColumns.split(" ").length;
+    const columns = getComputedStyle(this.panel).gridTemplateColumns.split(" ").length;
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
     if (step) {
-      this.at = Math.min(Math.max(this.at + step, 0), this.tiles.length - 1);
+      this.current = clamp(this.current + step, 0, this.tiles.length - 1);
       this.mark();
-      this.tiles[this.at].focus();
+      this.tiles[this.current].focus();
     } else if (key === " ") {
-      if (document.activeElement !== this.tiles[this.at]) this.toggle(this.at); // else the button does
+      // A tile that has the focus is a button: the browser presses it.
+      if (document.activeElement !== this.tiles[this.current]) this.toggle(this.current);
     } else if (key === "g" || key === "d") {
       this.close();
     } else {
-      return ["s", "x", "a", "m", "v", "e", "l", "i", "o", "/"].includes(key);
+      return LABEL_SCREEN_KEYS.includes(key);
     }
     return true;
   }
 
   label(name, client) {
-    const chosen = this.items.filter((_, index) => !this.out.has(index));
+    const chosen = this.items.filter((_, index) => !this.leftOut.has(index));
     this.close();
     if (chosen.length) this.answer(chosen, name, client);
   }
@@ -85,9 +91,9 @@ export class Grid {
   close() {
     if (!this.open) return;
     this.open = false;
-    this.place.hidden = true;
-    this.place.replaceChildren();
-    document.getElementById("reading").hidden = true;
-    document.getElementById("stage").hidden = false;
+    this.panel.hidden = true;
+    this.panel.replaceChildren();
+    byId("reading").hidden = true;
+    byId("stage").hidden = false;
   }
 }

@@ -1,4 +1,4 @@
-// The page that asks for the password, where the app is reached from elsewhere.
+// The page that asks remote users for the password.
 
 document.getElementById("door").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -9,5 +9,5 @@ document.getElementById("door").addEventListener("submit", async (event) => {
     body: JSON.stringify({ password: document.getElementById("password").value }),
   }).catch(() => null);
   if (response?.ok) location.assign(".");
-  else problem.textContent = response ? (await response.json()).error : "poise does not answer: is it still running?";
+  else problem.textContent = response ? (await response.json()).error : "poise does not answer. Is it still running?";
 });

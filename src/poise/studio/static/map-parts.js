@@ -1,17 +1,7 @@
-// The map's pieces of page: built from what they are given, they know nothing of the map.
+// Parts of the map screen: built from their arguments, they know nothing of the map itself.
 
-import { element } from "./content.js";
-
-const number = new Intl.NumberFormat("en-GB");
-
-export const counted = (n) => `${number.format(n)} ${n === 1 ? "item" : "items"}`;
-
-export function button(className, text, work) {
-  const made = element("button", className, text);
-  made.type = "button";
-  made.addEventListener("click", work);
-  return made;
-}
+import { button, element } from "./dom.js";
+import { items, number, probability } from "./format.js";
 
 // One of several: real radio buttons in a row.
 export function segments(title, name, choices, chosen, work) {
@@ -22,70 +12,71 @@ export function segments(title, name, choices, chosen, work) {
     const input = element("input");
     Object.assign(input, { type: "radio", name, value, checked: value === chosen });
     input.addEventListener("change", () => work(value));
-    label.append(input, element("span", "", text));
+    label.append(input, element("span", {}, text));
     group.append(label);
   }
   return group;
 }
 
-// A class as Studio shows it everywhere: key, colour, name. `plain`: it has no colour of its own.
+// A class as it is shown everywhere: key, colour, name. `plain`: it has no colour of its own.
 export function tag({ key, colour, name, plain }) {
   const dot = element("span", plain ? "map-dot map-plain" : "map-dot");
   if (!plain) dot.style.background = colour;
-  return [key ? element("kbd", "", key) : element("span"), dot, element("span", "map-name", name)];
+  return [key ? element("kbd", {}, key) : element("span"), dot, element("span", "map-name", name)];
 }
 
-// Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one, or shows
-// only it; `filter(null)` shows all.
+// Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one of them, or
+// shows only that one; `filter(null)` shows all.
 export function fillLegend(legend, title, rows, filter) {
-  const place = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
+  const focused = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
   const { scrollTop, scrollLeft } = legend.querySelector(".map-rows") ?? { scrollTop: 0, scrollLeft: 0 };
   const head = element("div", "map-head");
-  const all = button("map-all", "Show all", () => filter(null));
+  const all = button({ className: "map-all", onclick: () => filter(null) }, "Show all");
   all.disabled = rows.every((row) => row.shown);
-  head.append(element("h2", "", title), all);
+  head.append(element("h2", {}, title), all);
   const list = element("div", "map-rows");
-  list.append(...rows.map((row) => {
-    const made = button("map-row", undefined, (event) => filter(row.group, event.shiftKey));
-    made.setAttribute("aria-pressed", String(row.shown));
-    made.title = `${row.name}\nHide or show; with Shift, show only this`;
-    made.append(...tag(row), element("span", "map-count", number.format(row.count)));
-    return made;
-  }));
+  list.append(
+    ...rows.map((row) => {
+      const made = button({ className: "map-row", onclick: (event) => filter(row.group, event.shiftKey) });
+      made.setAttribute("aria-pressed", String(row.shown));
+      made.title = `${row.name}\nClick to hide or show; with Shift, show only this`;
+      made.append(...tag(row), element("span", "map-count", number(row.count)));
+      return made;
+    }),
+  );
   legend.setAttribute("aria-label", `${title}: press to hide or show`);
   legend.replaceChildren(head, list);
   list.scrollTop = scrollTop;
   list.scrollLeft = scrollLeft;
-  legend.querySelectorAll("button")[place]?.focus();
+  legend.querySelectorAll("button")[focused]?.focus();
 }
 
 // The bar under a lasso: `label(name)`, `restrict()` and `cancel()`.
 export function fillBar(bar, total, labelled, classes, { label, restrict, cancel }) {
   const words = element("p");
-  const also = labelled ? `, ${number.format(labelled)} already labelled` : "";
-  words.append(element("b", "", counted(total)), `${also}. `);
-  words.append(classes.length ? "Label as…" : "There is no class yet: press n on the label screen to name one.");
+  const also = labelled ? `, ${number(labelled)} already labelled` : "";
+  words.append(element("b", {}, items(total)), `${also}. `);
+  words.append(classes.length ? "Label as…" : "There are no classes yet. Press n on the label screen to create one.");
   const choices = element("div", "map-choices");
-  choices.append(...classes.map((one) => {
-    const made = button("map-choice", undefined, () => label(one.name));
-    made.title = one.name;
-    made.append(...tag(one));
-    return made;
-  }));
+  choices.append(
+    ...classes.map((labelClass) => {
+      const { name } = labelClass;
+      return button({ className: "map-choice", title: name, onclick: () => label(name) }, ...tag(labelClass));
+    }),
+  );
   const others = element("div", "map-others");
-  const leave = button("", "Cancel ", cancel);
-  leave.append(element("kbd", "", "Esc"));
-  others.append(button("", "Ask only here", restrict), leave);
+  const leave = button({ onclick: cancel }, "Cancel ", element("kbd", {}, "Esc"));
+  others.append(button({ onclick: restrict }, "Ask only here"), leave);
   const problem = element("p", "map-problem");
   problem.setAttribute("role", "alert");
   bar.replaceChildren(words, choices, others, problem);
 }
 
-// What is known of an item, in a line: its label, or the guess and how sure it is.
-export function known({ label, guess, confidence }) {
+// What is known of an item, in one line: its label, or the guess and its confidence.
+export function status({ label, guess, confidence }) {
   if (label != null) return `${label} · labelled`;
-  if (guess == null) return "no label, no guess yet";
-  const share = confidence == null ? "" : ` · ${Math.round(100 * confidence)}%`;
+  if (guess == null) return "no label, no prediction yet";
+  const share = confidence == null ? "" : ` · ${probability(confidence)}`;
   return `no label · probably ${guess}${share}`;
 }
 

@@ -1,4 +1,4 @@
-// Draws points: all in one call of WebGL, or on a plain canvas where there is none. Both offer the same:
+// Draws points: all in one call of WebGL, or on a plain canvas where there is none. Both have the same methods:
 // `points` takes x0, y0, x1, y1, ..., `dress` what geometry.js makes of the items' values, and `draw` a view
 // { camera, size, ratio, radii, ground, part }, where part is "all" or "sample".
 
@@ -36,7 +36,10 @@ export function makeWebgl(canvas) {
   const gl = canvas.getContext("webgl2", { antialias: false, depth: false });
   if (!gl) return null;
   const program = gl.createProgram();
-  for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+  for (const [kind, text] of [
+    [gl.VERTEX_SHADER, VERTEX],
+    [gl.FRAGMENT_SHADER, FRAGMENT],
+  ]) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
@@ -47,7 +50,7 @@ export function makeWebgl(canvas) {
   gl.useProgram(program);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-  const place = Object.fromEntries(
+  const uniforms = Object.fromEntries(
     ["middle", "scale", "radii", "ground"].map((name) => [name, gl.getUniformLocation(program, name)]),
   );
   const [at, look] = [gl.createBuffer(), gl.createBuffer()];
@@ -79,10 +82,10 @@ export function makeWebgl(canvas) {
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
-      gl.uniform2f(place.middle, camera.x, camera.y);
-      gl.uniform2f(place.scale, (2 * camera.scale) / size.width, (2 * camera.scale) / size.height);
-      gl.uniform2f(place.radii, ratio * radii[0], ratio * radii[1]);
-      gl.uniform3f(place.ground, ground[0] / 255, ground[1] / 255, ground[2] / 255);
+      gl.uniform2f(uniforms.middle, camera.x, camera.y);
+      gl.uniform2f(uniforms.scale, (2 * camera.scale) / size.width, (2 * camera.scale) / size.height);
+      gl.uniform2f(uniforms.radii, ratio * radii[0], ratio * radii[1]);
+      gl.uniform3f(uniforms.ground, ground[0] / 255, ground[1] / 255, ground[2] / 255);
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, orders[part]);
       gl.drawElements(gl.POINTS, counts[part], gl.UNSIGNED_INT, 0);
     },
@@ -92,7 +95,7 @@ export function makeWebgl(canvas) {
   };
 }
 
-const BORDER = 32;
+const BORDER_PIXELS = 32; // round the image, never shown, so that no disc needs clipping
 
 // A disc's pixels, as steps from its middle in an image `wide` pixels wide, and how much of each it
 // covers, 0 to 256; `strong` is what a whole pixel counts.
@@ -120,7 +123,7 @@ function blend(under, over, cover) {
   return ((redBlue & 0xff00ff) | (green & 0x00ff00) | 0xff000000) >>> 0;
 }
 
-// Writes the pixels itself: a squares by fillRect take more than twice as long as these discs.
+// Writes the pixels itself: squares drawn by fillRect take more than twice as long as these discs.
 export function makePlain(canvas) {
   const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
   let values = new Float32Array();
@@ -136,7 +139,7 @@ export function makePlain(canvas) {
     for (const i of items) {
       const x = Math.round(left + values[2 * i] * scale);
       const y = Math.round(top - values[2 * i + 1] * scale);
-      if (x < BORDER || y < BORDER || x >= wide - BORDER || y >= tall - BORDER) continue;
+      if (x < BORDER_PIXELS || y < BORDER_PIXELS || x >= wide - BORDER_PIXELS || y >= tall - BORDER_PIXELS) continue;
       const middle = y * wide + x;
       const colour = looks[4 * i] | (looks[4 * i + 1] << 8) | (looks[4 * i + 2] << 16);
       for (const { steps, covers, own } of discs) {
@@ -151,17 +154,16 @@ export function makePlain(canvas) {
 
   return {
     name: "canvas",
-    points(given) {
-      values = given;
+    points(newValues) {
+      values = newValues;
       dressed = null;
     },
-    dress(given) {
-      dressed = given;
+    dress(newDressed) {
+      dressed = newDressed;
     },
     draw(view) {
-      // A border that is never shown, so that no disc needs clipping.
-      const wide = canvas.width + 2 * BORDER;
-      const tall = canvas.height + 2 * BORDER;
+      const wide = canvas.width + 2 * BORDER_PIXELS;
+      const tall = canvas.height + 2 * BORDER_PIXELS;
       if (image?.width !== wide || image?.height !== tall) image = new ImageData(wide, tall);
       const pixels = new Uint32Array(image.data.buffer);
       const [red, green, blue] = view.ground;
@@ -169,12 +171,12 @@ export function makePlain(canvas) {
       pixels.fill((ground | 0xff000000) >>> 0);
       if (dressed) {
         const { order, small } = dressed[view.part];
-        const [plain, large] = view.radii.map((radius) => Math.min(radius * view.ratio, BORDER - 2));
+        const [plain, large] = view.radii.map((radius) => Math.min(radius * view.ratio, BORDER_PIXELS - 2));
         const labelled = [disc(large, wide, 256, ground), disc(large - 1, wide, 256)];
         print(order.subarray(0, small), [disc(plain, wide, 205)], pixels, wide, tall, view);
         print(order.subarray(small), labelled, pixels, wide, tall, view);
       }
-      context.putImageData(image, -BORDER, -BORDER);
+      context.putImageData(image, -BORDER_PIXELS, -BORDER_PIXELS);
     },
     close() {},
   };

@@ -1,17 +1,16 @@
-// The map's picture: a canvas that draws the points as a camera sees them, the marks above it that follow, and
-// the answer to what is where. It knows positions and colours, but not what the points stand for.
+// The map's drawing: a canvas with the points as a camera sees them, marks that follow them, and which point is
+// where. It knows positions and colours, but not what the points stand for.
 
+import { element, svgElement } from "./dom.js";
 import * as geometry from "./geometry.js";
-import { element } from "./content.js";
 import { makePlain, makeWebgl } from "./map-points.js";
 
-const SETTLE = 150; // milliseconds, as the next two
-const GLIDE = 120;
-const SLOW = 50;
-const FARTHEST = 0.5;
-const CLOSEST = 2000;
-const FRAMES = 240;
-const SVG = "http://www.w3.org/2000/svg";
+const SETTLE_MS = 150; // after the last movement, everything is drawn
+const GLIDE_MS = 120;
+const SLOW_FRAME_MS = 50; // with slower frames, a sample is drawn while moving
+const MIN_MAGNIFICATION = 0.5; // of the scale that shows all points
+const MAX_MAGNIFICATION = 2000;
+const MAX_FRAME_TIMES = 240;
 
 export class View {
   // `fresh(canvas)` is called with every new canvas, `moved()` when the camera begins to move and `settled()`
@@ -23,10 +22,8 @@ export class View {
     this.frameTimes = [];
     this.handled = 0; // script time of events since the last frame
     this.marks = new Map();
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("class", "map-lasso");
-    svg.setAttribute("aria-hidden", "true");
-    this.outline = document.createElementNS(SVG, "polygon");
+    const svg = svgElement("svg", { class: "map-lasso", "aria-hidden": "true" });
+    this.outline = svgElement("polygon");
     svg.append(this.outline);
     plot.prepend(svg);
     this.makeCanvas(webgl);
@@ -44,7 +41,7 @@ export class View {
     this.renderer.close();
   }
 
-  // A new canvas each time: one that was asked for WebGL in vain cannot be a plain one.
+  // A new canvas each time: one that could not give WebGL cannot give a plain context either.
   makeCanvas(webgl) {
     const canvas = element("canvas");
     const renderer = webgl ? makeWebgl(canvas) : makePlain(canvas);
@@ -59,7 +56,7 @@ export class View {
     this.fresh(canvas);
   }
 
-  // The graphics card was taken away: the plain canvas goes on at the same place.
+  // The graphics card is gone: a plain canvas continues with the same view.
   loseWebgl() {
     if (this.closed || this.renderer.name !== "webgl") return;
     this.makeCanvas(false);
@@ -72,7 +69,7 @@ export class View {
     this.points = points;
     this.grid = geometry.makeGrid(points);
     this.box = geometry.bounds(points);
-    this.pace = 0; // milliseconds a frame while moving, running mean
+    this.frameTime = 0; // milliseconds per frame while moving, running mean
     this.renderer.points(points);
   }
 
@@ -82,9 +79,9 @@ export class View {
     this.schedule();
   }
 
-  // `part` follows the point `index`, and is hidden if that is null.
-  mark(part, index) {
-    this.marks.set(part, index);
+  // `part` follows the point `node`, and is hidden if that is null.
+  mark(part, node) {
+    this.marks.set(part, node);
     this.schedule();
   }
 
@@ -106,7 +103,7 @@ export class View {
     this.canvas.height = Math.round(height * this.ratio);
     if (!before) this.camera = geometry.fitted(this.box, this.size);
     else this.camera.scale *= Math.min(width / before.width, height / before.height);
-    // A canvas is empty after a change of size: drawn at once, it does not flicker.
+    // A change of size empties a canvas: drawn at once, it does not flicker.
     this.draw();
   }
 
@@ -115,9 +112,9 @@ export class View {
     const { left, right, low, high } = this.box;
     const whole = geometry.fitted(this.box, this.size).scale;
     return {
-      x: Math.min(Math.max(x, left), right),
-      y: Math.min(Math.max(y, low), high),
-      scale: Math.min(Math.max(scale, FARTHEST * whole), CLOSEST * whole),
+      x: geometry.clamp(x, left, right),
+      y: geometry.clamp(y, low, high),
+      scale: geometry.clamp(scale, MIN_MAGNIFICATION * whole, MAX_MAGNIFICATION * whole),
     };
   }
 
@@ -137,17 +134,17 @@ export class View {
     this.look(geometry.magnified(this.camera, this.size, factor, left, top));
   }
 
-  // The same in a short ride rather than a jump, unless the person wants no motion.
+  // The same in a short movement rather than a jump, unless the person prefers no motion.
   glide(camera) {
     const from = this.camera;
     const to = this.limited(camera);
     this.look(from);
     const start = performance.now();
-    const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : GLIDE;
+    const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : GLIDE_MS;
     this.gliding = (now) => {
-      const share = length ? Math.min(Math.max((now - start) / length, 0), 1) : 1;
+      const share = length ? geometry.clamp((now - start) / length, 0, 1) : 1;
       const scale = from.scale * (to.scale / from.scale) ** share;
-      // Along the scale, not the time: what should stay in place does.
+      // Follows the scale, not the time: so the fixed point stays fixed.
       const way = to.scale === from.scale ? share : (1 - from.scale / scale) / (1 - from.scale / to.scale);
       this.camera = { x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y), scale };
       if (share === 1) this.gliding = null;
@@ -173,15 +170,18 @@ export class View {
     this.schedule();
   }
 
-  // While it moves, a processor that draws alone draws a sample; a moment after, everything.
+  // While the map moves, a plain canvas draws a sample of the points; a moment later, all of them.
   move() {
     this.moving = true;
     clearTimeout(this.settling);
-    this.settling = setTimeout(() => {
-      this.moving = false;
-      this.schedule();
-      this.settled();
-    }, Math.max(SETTLE, 3 * this.pace));
+    this.settling = setTimeout(
+      () => {
+        this.moving = false;
+        this.schedule();
+        this.settled();
+      },
+      Math.max(SETTLE_MS, 3 * this.frameTime),
+    );
     this.schedule();
   }
 
@@ -192,15 +192,15 @@ export class View {
       this.asked = null;
       this.gliding?.(now);
       this.draw();
-      if (this.moving && this.pace <= SLOW) this.measure(now);
+      if (this.moving && this.frameTime <= SLOW_FRAME_MS) this.measure(now);
     });
   }
 
-  // Script does not see how long the drawing takes, but until it is done no frame follows. Found slow once,
-  // it stays so: a sample would only seem to show the contrary.
+  // A script does not see how long drawing takes, but no frame follows until it is done. Once it is known to
+  // be slow, nothing is measured any more: frames with a sample only would look fast.
   measure(now) {
     requestAnimationFrame((next) => {
-      this.pace = 0.9 * this.pace + 0.1 * (next - now);
+      this.frameTime = 0.9 * this.frameTime + 0.1 * (next - now);
     });
   }
 
@@ -211,26 +211,26 @@ export class View {
     const magnification = camera.scale / geometry.fitted(this.box, size).scale;
     const labelled = dressed.all.order.length - dressed.all.small;
     const radii = geometry.radii(dressed.shown.length, labelled, size, magnification);
-    const part = this.moving && (this.pace > SLOW || this.renderer.name === "canvas") ? "sample" : "all";
+    const part = this.moving && (this.frameTime > SLOW_FRAME_MS || this.renderer.name === "canvas") ? "sample" : "all";
     this.renderer.draw({ camera, size, ratio, ground, radii, part });
-    for (const [part, index] of this.marks) this.place(part, index);
+    for (const [part, node] of this.marks) this.placeMark(part, node);
     this.drawLine();
     this.frameTimes.push(performance.now() - start + this.handled);
     this.handled = 0;
-    if (this.frameTimes.length > FRAMES) this.frameTimes.shift();
+    if (this.frameTimes.length > MAX_FRAME_TIMES) this.frameTimes.shift();
   }
 
-  place(part, index) {
-    part.hidden = index == null || index >= this.dressed.shown.length;
+  placeMark(part, node) {
+    part.hidden = node == null || node >= this.dressed.shown.length;
     if (part.hidden) return;
-    const [left, top] = this.at(index);
+    const [left, top] = this.at(node);
     part.style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
   }
 
   drawLine() {
     const line = this.line ?? [];
-    if (!line.length && !this.lined) return;
-    this.lined = line.length > 0;
+    if (!line.length && !this.isLineDrawn) return;
+    this.isLineDrawn = line.length > 0;
     const corners = [];
     for (let k = 0; k < line.length; k += 2) {
       const [left, top] = geometry.toScreen(this.camera, this.size, line[k], line[k + 1]);
@@ -239,11 +239,11 @@ export class View {
     this.outline.setAttribute("points", corners.join(" "));
   }
 
-  // What is where ------------------------------------------------------------------------------------
+  // Which point is where ------------------------------------------------------------------------------------
 
   // Pixels of the plot, from its top left corner.
-  at(index) {
-    return geometry.toScreen(this.camera, this.size, this.points[2 * index], this.points[2 * index + 1]);
+  at(node) {
+    return geometry.toScreen(this.camera, this.size, this.points[2 * node], this.points[2 * node + 1]);
   }
 
   under(left, top) {

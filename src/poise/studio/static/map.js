@@ -1,34 +1,33 @@
-// The map: every item a point, near those that resemble it. Drag to move, wheel or pinch to come
-// closer, rest on a point to see it, click to open it, lasso to label many or to ask only there.
+// The map: every item is a point, near the items that resemble it. Drag to move, use the wheel or pinch
+// to zoom, hover over a point to see it, click to open it, draw a lasso to label many items or to
+// restrict the questions to them.
 
+import { button, element } from "./dom.js";
+import { items } from "./format.js";
 import * as geometry from "./geometry.js";
-import { watchGestures } from "./map-gestures.js";
-import { element } from "./content.js";
 import { keyOf } from "./keys.js";
-import { button, counted, fillBar, fillLegend, known, placeCard, segments } from "./map-parts.js";
+import { MapCard } from "./map-card.js";
+import { legendRows, legendTitle, MODES, makePalette, makeReader } from "./map-colours.js";
+import { watchGestures } from "./map-gestures.js";
+import { Lasso } from "./map-lasso.js";
+import { Layouts } from "./map-layouts.js";
+import { fillLegend, segments } from "./map-parts.js";
 import { View } from "./map-view.js";
 
-const MODES = [["label", "Label"], ["prediction", "Prediction"], ["uncertainty", "Uncertainty"]];
-const BINS = ["Well known", "Mostly known", "Half known", "Little known", "Hardly known"];
 const HINT =
-  "Arrow keys move it, plus and minus zoom, f shows all, l turns the lasso on. Enter opens the item at the " +
-  "cross; with the lasso on it takes every item in view.";
-const POLL = 1000; // milliseconds, as the next one
-const REST = 60;
-const REACH = 8; // pixels, as the next two
-const CROSS_REACH = 48;
-const THIN = 3;
-const STEP = 0.15; // of the plot, for an arrow key
-const MAGNIFY = 1.6;
-const KEPT = 200;
+  "Arrow keys move the map, plus and minus zoom, f shows all, l turns the lasso on. Enter opens the item at the " +
+  "cross; with the lasso on it selects every item in view.";
+const POLL_MS = 1000;
+const REACH_PIXELS = 8; // from the pointer to a point
+const CROSS_REACH_PIXELS = 48;
+const KEY_STEP = 0.15; // of the plot, for an arrow key
+const ZOOM_FACTOR = 1.6; // for a key or a button
 
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-
-// Mounts the map in `container`; `host` fetches, shows items and records answers. `update` wants every new
+// Mounts the map in `container`; `host` fetches, shows items and records answers. `update` takes every new
 // state of the server; `resize` is for changes of size that no observer sees.
 export function mountMap(container, host) {
   const screen = new MapScreen(container, host);
-  screen.choose(null);
+  screen.layouts.choose(null);
   return {
     update: (state) => screen.update(state),
     resize: () => screen.view.resize(),
@@ -43,25 +42,25 @@ class MapScreen {
     this.state = null;
     this.mode = "label";
     this.hidden = Object.fromEntries(MODES.map(([mode]) => [mode, new Set()]));
-    this.layout = null;
-    this.turn = 0; // grows with every choice of a layout: answers to an earlier one are dropped
+    this.layouts = new Layouts(this);
+    this.layout = null; // name of the one that is shown
     this.forget(0);
-    this.pointed = null; // the item under the pointer or the cross
-    this.drawing = null; // the lasso while it is drawn
-    this.chosen = null; // { polygon, indices } while the bar is open
-    this.lassoing = false;
     this.closing = new AbortController();
     const { signal } = this.closing;
     this.build();
     this.recolour();
-    // Before the page's own keys, which must not hear what is meant for the map.
+    // Before the page's own keys, which must not get what is meant for the map.
     document.addEventListener("keydown", (event) => this.press(event), { signal, capture: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour(), { signal });
   }
 
+  get closed() {
+    return this.closing.signal.aborted;
+  }
+
   close() {
     this.closing.abort();
-    clearTimeout(this.resting);
+    this.card.close();
     clearTimeout(this.later);
     this.view.close();
     this.container.replaceChildren();
@@ -73,64 +72,75 @@ class MapScreen {
   // The page's parts -------------------------------------------------------------------------------
 
   build() {
-    const top = element("div", "map-top");
-    const title = element("span", "quiet", "Colour by");
-    title.setAttribute("aria-hidden", "true");
-    this.layoutPlace = element("div");
-    this.lassoButton = button("map-toggle", "Lasso", () => this.setLasso(!this.lassoing));
-    this.lassoButton.setAttribute("aria-pressed", "false");
-    this.lassoButton.title = "Draw round points to choose them; Shift and drag does the same";
-    this.chip = button("map-chip", "", () => this.askEverywhere());
-    this.chip.hidden = true;
-    top.append(title, segments("Colour by", "map-mode", MODES, this.mode, (mode) => this.setMode(mode)));
-    top.append(this.layoutPlace, this.lassoButton, this.chip);
-    this.legend = element("div", "map-legend");
-    this.legend.setAttribute("role", "group");
-    const root = element("div", "map");
-    root.append(element("h1", "map-unseen", "Map"), top, this.legend, this.buildPlot());
-    this.container.replaceChildren(root);
-    this.view = new View(this.plot, {
+    this.lassoButton = button(
+      {
+        className: "map-toggle",
+        onclick: () => this.lasso.set(!this.lasso.on),
+        "aria-pressed": "false",
+        title: "Draw a line round points to select them; dragging with Shift does the same",
+      },
+      "Lasso",
+    );
+    this.chip = button({ className: "map-chip", hidden: true, onclick: () => this.askEverywhere() });
+    this.legend = element("div", { className: "map-legend", role: "group" });
+    const top = element(
+      "div",
+      "map-top",
+      element("span", { className: "quiet", "aria-hidden": "true" }, "Colour by"),
+      segments("Colour by", "map-mode", MODES, this.mode, (mode) => this.setMode(mode)),
+      this.layouts.choice,
+      this.lassoButton,
+      this.chip,
+    );
+    const plot = this.buildPlot();
+    this.container.replaceChildren(element("div", "map", element("h1", "map-unseen", "Map"), top, this.legend, plot));
+    this.rgb = makeReader(plot);
+    this.view = new View(plot, {
       webgl: new URLSearchParams(location.search).get("webgl") !== "off",
       fresh: (canvas) => this.prepare(canvas),
-      moved: () => this.point(null),
+      moved: () => this.card.point(null),
       settled: () => this.canvas.matches(":focus-visible") && this.pointAtCross(),
     });
     this.container.dataset.renderer = this.view.renderer.name;
-    const corner = () => this.plot.getBoundingClientRect();
+    const corner = () => plot.getBoundingClientRect();
     this.container.poise = {
-      project: (index) => [this.view.at(index)[0] + corner().left, this.view.at(index)[1] + corner().top],
-      hits: (x, y) => this.view.hit(x - corner().left, y - corner().top, REACH),
+      project: (node) => [this.view.at(node)[0] + corner().left, this.view.at(node)[1] + corner().top],
+      hits: (x, y) => this.view.hit(x - corner().left, y - corner().top, REACH_PIXELS),
       frameTimes: this.view.frameTimes,
     };
   }
 
   buildPlot() {
-    this.plot = element("div", "map-plot");
-    this.ring = element("div", "map-ring");
-    this.spot = element("div", "map-spot");
-    this.card = element("div", "map-card");
-    this.bar = element("div", "map-chosen");
-    for (const part of [this.ring, this.spot, this.card, this.bar]) part.hidden = true;
-    this.bar.tabIndex = -1;
-    this.bar.setAttribute("role", "group");
-    this.note = element("p", "map-note", "Loading the map…");
-    this.note.setAttribute("role", "status");
-    this.spoken = element("p", "map-unseen");
-    this.spoken.setAttribute("aria-live", "polite");
-    const zoom = element("div", "map-zoom");
+    const card = element("div", { className: "map-card", hidden: true });
+    const bar = element("div", { className: "map-chosen", hidden: true, tabIndex: -1, role: "group" });
+    this.ring = element("div", { className: "map-ring", hidden: true });
+    this.spot = element("div", { className: "map-spot", hidden: true });
+    this.note = element("p", { className: "map-note", role: "status" }, "Loading the map…");
+    this.spoken = element("p", { className: "map-unseen", "aria-live": "polite" });
     const tools = [
-      ["+", "Zoom in", () => this.view.glideZoom(MAGNIFY)],
-      ["−", "Zoom out", () => this.view.glideZoom(1 / MAGNIFY)],
+      ["+", "Zoom in", () => this.view.glideZoom(ZOOM_FACTOR)],
+      ["−", "Zoom out", () => this.view.glideZoom(1 / ZOOM_FACTOR)],
       ["Fit", "Fit all items", () => this.view.fit()],
-    ];
-    for (const [sign, name, work] of tools) {
-      const made = button("", sign, work);
-      made.setAttribute("aria-label", name);
-      zoom.append(made);
-    }
-    const cross = element("div", "map-cross");
-    this.plot.append(this.ring, this.spot, cross, this.card, zoom, this.bar, this.note, this.spoken);
-    return this.plot;
+    ].map(([sign, name, onclick]) => button({ onclick, "aria-label": name }, sign));
+    const plot = element(
+      "div",
+      "map-plot",
+      this.ring,
+      this.spot,
+      element("div", "map-cross"),
+      card,
+      element("div", "map-zoom", ...tools),
+      bar,
+      this.note,
+      this.spoken,
+    );
+    this.card = new MapCard(this, card);
+    this.lasso = new Lasso(this, bar, (on) => {
+      this.lassoButton.setAttribute("aria-pressed", String(on));
+      plot.classList.toggle("map-lassoing", on);
+      this.canvas.style.cursor = "";
+    });
+    return plot;
   }
 
   // A canvas has come, the first or the plain one that takes over from WebGL.
@@ -140,30 +150,31 @@ class MapScreen {
     canvas.setAttribute("role", "application");
     this.nameCanvas();
     if (this.view) this.container.dataset.renderer = this.view.renderer.name;
-    const heard = {
+    const { card, lasso } = this;
+    const gestures = {
       pan: (right, down) => this.view.pan(right, down),
       zoom: (factor, left, top) => this.view.zoom(factor, left, top),
-      hover: (left, top) => this.point(this.view.hit(left, top, REACH)),
-      leave: () => this.point(null),
-      click: (left, top, kind) => this.click(this.view.hit(left, top, REACH), kind),
-      wantsLasso: (event) => this.lassoing || event.shiftKey,
-      lasso: (left, top, first) => this.extendLasso(left, top, first),
-      lassoEnd: () => this.endLasso(),
-      lassoCancel: () => this.setDrawing(null),
+      hover: (left, top) => card.point(this.view.hit(left, top, REACH_PIXELS)),
+      leave: () => card.point(null),
+      click: (left, top, pointer) => card.click(this.view.hit(left, top, REACH_PIXELS), pointer),
+      wantsLasso: (event) => lasso.on || event.shiftKey,
+      lasso: (left, top, first) => lasso.extend(left, top, first),
+      lassoEnd: () => lasso.end(),
+      lassoCancel: () => lasso.cancel(),
     };
-    for (const [name, work] of Object.entries(heard)) {
-      heard[name] = (...given) => {
+    for (const [name, work] of Object.entries(gestures)) {
+      gestures[name] = (...parameters) => {
         const start = performance.now();
-        const made = work(...given);
+        const result = work(...parameters);
         this.view.handled += performance.now() - start;
-        return made;
+        return result;
       };
     }
-    watchGestures(canvas, heard, this.closing.signal);
+    watchGestures(canvas, gestures, this.closing.signal);
   }
 
   nameCanvas() {
-    this.canvas.setAttribute("aria-label", `Map of ${counted(this.n)}. ${HINT}`);
+    this.canvas.setAttribute("aria-label", `Map of ${items(this.n)}. ${HINT}`);
   }
 
   tell(...parts) {
@@ -179,44 +190,14 @@ class MapScreen {
     this.base = geometry.shuffled(n);
     this.values = geometry.noValues(n);
     this.fetched = null; // `last` of the state whose values are shown
-    this.looked = new Map();
-  }
-
-  // Shows a layout, by default the first that is ready; one that is not is begun and waited for.
-  async choose(name) {
-    this.turn += 1;
-    const { turn } = this;
-    const stale = () => turn !== this.turn || this.closing.signal.aborted;
-    try {
-      for (let begun = false; ; begun = true) {
-        const { n, layouts } = await this.host.get("api/map");
-        if (stale()) return;
-        const wanted = layouts.find((one) => one.name === name) ?? layouts.find((one) => one.ready) ?? layouts[0];
-        this.showLayouts(layouts, wanted.name);
-        if (wanted.error) throw new Error(wanted.error);
-        const path = `api/map/points?layout=${encodeURIComponent(wanted.name)}`;
-        if (wanted.ready) {
-          const bytes = await this.host.bytes(path);
-          if (!stale()) await this.show(wanted.name, n, bytes);
-          return;
-        }
-        const share = wanted.progress == null ? "" : ` ${Math.round(100 * wanted.progress)}%`;
-        this.tell(`Working out the layout “${wanted.title}”…${share}`);
-        if (!begun) await this.host.bytes(path);
-        await pause(POLL);
-        if (stale()) return;
-      }
-    } catch (error) {
-      if (stale()) return;
-      this.tell(`Could not load the map: ${error.message}. `, button("", "Try again", () => this.choose(name)));
-    }
+    this.card?.forget();
   }
 
   async show(layout, n, bytes) {
-    if (bytes.byteLength !== 8 * n) throw new Error(`${counted(n)} expected, ${bytes.byteLength / 8} sent`);
+    if (bytes.byteLength !== 8 * n) throw new Error(`expected ${items(n)}, got ${bytes.byteLength / 8}`);
     if (n !== this.n) this.forget(n);
-    this.closeBar();
-    this.point(null);
+    this.lasso.close();
+    this.card.point(null);
     this.view.setPoints(new Float32Array(bytes));
     if (layout !== this.layout) this.view.fitAtOnce();
     this.layout = layout;
@@ -224,27 +205,31 @@ class MapScreen {
     this.tell(n ? "" : "There is nothing to show yet.");
     this.recolour();
     await this.fetchValues();
-    if (this.closing.signal.aborted) return;
+    if (this.closed) return;
     this.view.draw();
     this.container.dataset.ready = "yes";
   }
 
   update(state) {
     const before = JSON.stringify(this.state?.classes);
-    const names = (known) => JSON.stringify(known?.classes.map((one) => one.name));
+    const names = (known) => JSON.stringify(known?.classes.map((labelClass) => labelClass.name));
     // What was fetched counts the classes in their old order.
-    if (this.state && this.layout !== null && names(this.state) !== names(state)) this.values = geometry.noValues(this.n);
+    if (this.state && this.layout !== null && names(this.state) !== names(state))
+      this.values = geometry.noValues(this.n);
     this.state = state;
-    this.chip.hidden = state.only == null;
-    if (state.only != null) {
-      const words = `Asking only among ${counted(state.only)}`;
-      this.chip.textContent = `${words} ✕`;
-      this.chip.setAttribute("aria-label", `${words}: ask everywhere again`);
-    }
+    this.showRestriction(state.only);
     this.view.mark(this.ring, state.question?.node);
-    if (this.layout !== null && state.items !== this.n) this.choose(this.layout);
+    if (this.layout !== null && state.items !== this.n) this.layouts.choose(this.layout);
     else this.fetchValues();
     if (JSON.stringify(state.classes) !== before) this.recolour();
+  }
+
+  showRestriction(only) {
+    this.chip.hidden = only == null;
+    if (only == null) return;
+    const words = `Asking only about ${items(only)}`;
+    this.chip.textContent = `${words} ✕`;
+    this.chip.setAttribute("aria-label", `${words}. Ask everywhere again`);
   }
 
   // Labels, guesses and certainties: only if something has changed, and at most once a second.
@@ -255,95 +240,52 @@ class MapScreen {
     try {
       const bytes = await this.host.bytes("api/map/values");
       // Nothing is sent while the model computes: the next turn asks again.
-      if (bytes && n === this.n && !this.closing.signal.aborted) {
+      if (bytes && n === this.n && !this.closed) {
         this.values = geometry.readValues(bytes, n);
         this.fetched = state.last;
-        this.looked.clear();
+        this.card.forget();
         this.recolour();
         if (this.outdated) this.tell("");
         this.outdated = false;
       }
     } catch (error) {
       this.outdated = true;
-      this.tell(`Could not read the labels: ${error.message}. The map shows those it had.`);
+      this.tell(`Could not read the labels: ${error.message}. The map shows the ones it had.`);
     }
-    if (this.closing.signal.aborted) return;
+    if (this.closed) return;
     this.later = setTimeout(() => {
       this.fetching = false;
       this.fetchValues();
-    }, POLL);
-  }
-
-  showLayouts(layouts, chosen) {
-    const key = JSON.stringify([layouts.map((one) => one.name), chosen]);
-    if (layouts.length < 2 || this.layoutPlace.dataset.key === key) return;
-    this.layoutPlace.dataset.key = key;
-    const focused = this.layoutPlace.contains(document.activeElement);
-    const choices = layouts.map((one) => [one.name, one.title]);
-    this.layoutPlace.replaceChildren(
-      segments("Layout", "map-layout", choices, chosen, (name) => this.choose(name)),
-    );
-    if (focused) this.layoutPlace.querySelector(":checked").focus();
+    }, POLL_MS);
   }
 
   // Colours and legend -------------------------------------------------------------------------------
 
-  // Any CSS colour as red, green and blue, in the present theme.
-  rgb(colour) {
-    this.probe ??= element("canvas").getContext("2d", { willReadFrequently: true });
-    this.plot.style.color = colour;
-    this.probe.fillStyle = getComputedStyle(this.plot).color;
-    this.plot.style.color = "";
-    this.probe.fillRect(0, 0, 1, 1);
-    return [...this.probe.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  }
-
-  palette() {
-    if (this.mode !== "uncertainty") {
-      const colours = ["var(--map-none)", ...this.host.classes().map((one) => one.colour)];
-      return Uint8Array.from(colours.flatMap((one) => this.rgb(one)));
-    }
-    const scale = ["var(--map-known)", "var(--map-half)", "var(--map-unknown)"].map((one) => this.rgb(one));
-    const shades = Array.from({ length: 256 }, (_, k) => geometry.between(scale, k / 255));
-    return Uint8Array.from(shades.flat());
-  }
-
   recolour() {
-    const palette = this.palette();
+    const classes = this.host.classes();
+    const palette = makePalette(this.mode, classes, this.rgb);
     const hidden = this.hidden[this.mode];
     this.dressed = geometry.dress(this.mode, this.values, palette, hidden, this.base);
     this.view.dress(this.dressed, this.rgb("var(--surface)"));
-    const title = this.mode === "uncertainty" ? "How well known" : MODES.find(([mode]) => mode === this.mode)[1];
-    const rows = this.groups(palette).map((row) => (
-      { ...row, count: this.dressed.counts[row.group], shown: !hidden.has(row.group) }));
+    const rows = legendRows(this.mode, classes, palette).map((row) => ({
+      ...row,
+      count: this.dressed.counts[row.group],
+      shown: !hidden.has(row.group),
+    }));
     this.legend.classList.toggle("map-scale", this.mode === "uncertainty");
-    fillLegend(this.legend, title, rows, (group, only) => this.filter(group, only));
-  }
-
-  // The legend's rows: classes, or steps of the scale.
-  groups(palette) {
-    if (this.mode === "uncertainty") {
-      const shade = (bin) => {
-        const k = Math.min(Math.round((256 * bin) / BINS.length), 255);
-        return `rgb(${palette.slice(3 * k, 3 * k + 3).join(" ")})`;
-      };
-      return BINS.map((name, group) => (
-        { group, name, colour: `linear-gradient( ${shade(group)}, ${shade(group + 1)})` }));
-    }
-    const none = { group: 0, name: `No ${this.mode}`, colour: "var(--map-none)" };
-    return [...this.host.classes().map((one, code) => ({ ...one, group: code + 1 })), none];
+    fillLegend(this.legend, legendTitle(this.mode), rows, (group, only) => this.filter(group, only));
   }
 
   filter(group, only) {
     const hidden = this.hidden[this.mode];
     if (group === null) hidden.clear();
     else if (only) {
-      this.dressed.counts.forEach((_, other) => hidden.add(other));
+      for (const other of this.dressed.counts.keys()) hidden.add(other);
       hidden.delete(group);
     } else if (!hidden.delete(group)) hidden.add(group);
-    this.point(null);
+    this.card.point(null);
     this.recolour();
-    this.spoken.textContent = `${counted(this.dressed.all.order.length)} shown`;
+    this.spoken.textContent = `${items(this.dressed.all.order.length)} shown`;
   }
 
   setMode(mode) {
@@ -351,160 +293,9 @@ class MapScreen {
     this.recolour();
   }
 
-  // Looking at items ---------------------------------------------------------------------------------
-
-  // The item under the pointer has changed, or the pointer has moved on it and is not at rest yet.
-  point(index, hint = "") {
-    if (index === this.pointed && (index === null || !this.card.hidden)) return;
-    clearTimeout(this.resting);
-    this.pointed = index;
-    this.card.hidden = true;
-    this.canvas.style.cursor = index === null || this.lassoing ? "" : "pointer";
-    if (index !== null) this.resting = setTimeout(() => this.reveal(index, hint), REST);
-    this.view.mark(this.spot, index);
-  }
-
   pointAtCross() {
     const { width, height } = this.view.size;
-    this.point(this.view.hit(width / 2, height / 2, CROSS_REACH), "Enter opens it");
-  }
-
-  about(index) {
-    if (!this.looked.has(index)) {
-      const found = this.host.get(`api/map/item?node=${index}`);
-      found.catch(() => this.looked.delete(index));
-      this.looked.set(index, found);
-      if (this.looked.size > KEPT) this.looked.delete(this.looked.keys().next().value);
-    }
-    return this.looked.get(index);
-  }
-
-  async reveal(index, hint) {
-    const parts = [];
-    let words;
-    let about = null;
-    try {
-      about = await this.about(index);
-      words = known(about);
-      parts.push(await this.host.content(about.item));
-    } catch (error) {
-      words = `Could not show this item: ${error.message}. Move away and back to try again.`;
-    }
-    if (this.pointed !== index || this.closing.signal.aborted) return;
-    parts.push(element("p", "", words));
-    if (about) parts.push(element("p", "quiet", about.source));
-    if (hint) parts.push(element("p", "quiet", hint));
-    this.card.replaceChildren(...parts);
-    this.card.hidden = false;
-    placeCard(this.card, ...this.view.at(index), this.view.size);
-    if (hint) this.spoken.textContent = `${words}. ${hint}.`;
-  }
-
-  // A finger cannot hover: its first tap shows, the second opens.
-  click(index, kind) {
-    if (kind === "touch" && index !== this.pointed) this.point(index, "Tap it again to open it");
-    else if (index !== null) this.open(index);
-  }
-
-  async open(index) {
-    try {
-      this.host.open((await this.about(index)).item);
-    } catch (error) {
-      this.host.say(`Could not open the item: ${error.message}. Click it again.`);
-    }
-  }
-
-  // Lasso --------------------------------------------------------------------------------------------
-
-  setLasso(on) {
-    this.lassoing = on;
-    this.lassoButton.setAttribute("aria-pressed", String(on));
-    this.plot.classList.toggle("map-lassoing", on);
-    this.canvas.style.cursor = "";
-    if (on) this.host.say("Draw a line round the items you want.");
-  }
-
-  setDrawing(line) {
-    this.drawing = line;
-    this.view.setLine(line ?? this.chosen?.polygon);
-  }
-
-  extendLasso(left, top, first) {
-    if (first) {
-      this.closeBar();
-      this.point(null);
-    } else if (!this.drawing || Math.hypot(left - this.corner[0], top - this.corner[1]) < THIN) return;
-    this.corner = [left, top];
-    this.setDrawing([...(first ? [] : this.drawing), ...this.view.under(left, top)]);
-  }
-
-  endLasso() {
-    const line = this.drawing;
-    this.setDrawing(null);
-    if (line?.length >= 6) this.take(line);
-  }
-
-  takeView() {
-    const { width, height } = this.view.size;
-    const corners = [[0, 0], [width, 0], [width, height], [0, height]];
-    this.take(corners.flatMap((corner) => this.view.under(...corner)));
-  }
-
-  take(polygon) {
-    const indices = this.view.inside(polygon);
-    if (!indices.length) {
-      this.host.say("No item is inside that line. Draw it round some points.");
-      return;
-    }
-    this.chosen = { polygon, indices };
-    const labelled = indices.filter((i) => this.values.labels[i]).length;
-    fillBar(this.bar, indices.length, labelled, this.host.classes(), {
-      label: (name) => this.label(name),
-      restrict: () => this.restrict(),
-      cancel: () => this.closeBar(),
-    });
-    this.bar.setAttribute("aria-label", `${counted(indices.length)} chosen`);
-    this.bar.hidden = false;
-    this.bar.focus();
-    this.view.setLine(polygon);
-  }
-
-  closeBar() {
-    if (!this.chosen) return;
-    this.chosen = null;
-    if (this.bar.contains(document.activeElement)) this.canvas.focus();
-    this.bar.hidden = true;
-    this.view.setLine(null);
-  }
-
-  label(name) {
-    const total = counted(this.chosen.indices.length);
-    this.act("label them", (items) => this.host.label(items, name), `Labelled ${total} as ${name}.`);
-  }
-
-  restrict() {
-    const total = counted(this.chosen.indices.length);
-    this.act("ask only here", (items) => this.host.restrict(items), `Asking only among ${total}.`);
-  }
-
-  // Does `work` with the ids of the chosen items; the bar stays until it is done.
-  async act(what, work, done) {
-    const { chosen } = this;
-    if (chosen.acting) return;
-    chosen.acting = true;
-    const buttons = this.bar.querySelectorAll("button");
-    for (const one of buttons) one.disabled = true;
-    try {
-      const { items } = await this.host.post("api/map/items", { nodes: chosen.indices });
-      await work(items);
-      if (this.closing.signal.aborted) return;
-      this.host.say(done);
-      if (this.chosen === chosen) this.closeBar();
-    } catch (error) {
-      chosen.acting = false;
-      for (const one of buttons) one.disabled = false;
-      this.bar.querySelector(".map-problem").textContent = `Could not ${what}: ${error.message}. Try again.`;
-    }
+    this.card.point(this.view.hit(width / 2, height / 2, CROSS_REACH_PIXELS), "Enter opens it");
   }
 
   async askEverywhere() {
@@ -520,37 +311,38 @@ class MapScreen {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.view.size) return;
     if (event.target.closest?.("dialog, input:not([type=radio]), textarea, select")) return;
+    if (document.querySelector("dialog[open]")) return;
     const free = event.target === this.canvas || event.target === document.body;
-    if (document.querySelector("dialog[open]") || !this.handle(keyOf(event, this.chosen ? this.host.classes() : []), free)) return;
+    if (!this.handle(keyOf(event, this.lasso.chosen ? this.host.classes() : []), free)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   // Whether the key meant something here. `free`: no control has the focus that wants it itself.
   handle(key, free) {
-    const meant = this.chosen && this.host.classes().find((one) => one.key === key);
-    const ways = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    if (meant) this.label(meant.name);
-    else if (key === "Escape") return this.escape();
-    else if (key === "+" || key === "=") this.view.glideZoom(MAGNIFY);
-    else if (key === "-") this.view.glideZoom(1 / MAGNIFY);
-    else if (key === "f") this.view.fit();
-    else if (key === "l") this.setLasso(!this.lassoing);
-    else if (free && key in ways) {
-      const far = STEP * Math.min(this.view.size.width, this.view.size.height);
-      this.view.glideBy(far * ways[key][0], far * ways[key][1]);
-    } else if (free && key === "Enter" && this.lassoing) this.takeView();
-    else if (free && key === "Enter" && this.pointed !== null) this.open(this.pointed);
+    const { card, lasso, view } = this;
+    const labelClass = lasso.chosen && this.host.classes().find((candidate) => candidate.key === key);
+    const directions = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    if (labelClass) lasso.label(labelClass.name);
+    else if (key === "Escape") return this.leave();
+    else if (key === "+" || key === "=") view.glideZoom(ZOOM_FACTOR);
+    else if (key === "-") view.glideZoom(1 / ZOOM_FACTOR);
+    else if (key === "f") view.fit();
+    else if (key === "l") lasso.set(!lasso.on);
+    else if (free && key in directions) {
+      const step = KEY_STEP * Math.min(view.size.width, view.size.height);
+      view.glideBy(step * directions[key][0], step * directions[key][1]);
+    } else if (free && key === "Enter" && lasso.on) lasso.chooseView();
+    else if (free && key === "Enter" && card.node !== null) card.open(card.node);
     else return false;
     return true;
   }
 
-  escape() {
-    if (this.drawing) this.setDrawing(null);
-    else if (this.chosen) this.closeBar();
-    else if (this.lassoing) this.setLasso(false);
-    else if (this.pointed !== null) this.point(null);
-    else return false;
+  // One step back. Whether there was anything to leave.
+  leave() {
+    if (this.lasso.leave()) return true;
+    if (this.card.node === null) return false;
+    this.card.point(null);
     return true;
   }
 }

@@ -1,47 +1,56 @@
+import { button, element, select } from "./dom.js";
+import { clamp } from "./geometry.js";
 import { EVERYTHING } from "./review-listing.js";
-import { button, choice, clamp, make } from "./review-rows.js";
 
 export const SHOW = {
   all: ["All", "There are no items in this project."],
-  labelled: ["Labelled", "Nothing labelled yet. Press Esc and label the first item."],
-  predicted: ["Predicted", "No predictions yet: they come with the first labels."],
-  unsure: ["Unsure", "Nothing is set aside as unsure. On the label screen, x sets an item aside."],
-  skipped: ["Skipped", "Nothing is skipped."],
-  suspicious: ["Suspicious", "No label is suspicious: none is more likely wrong than right."],
-  disagreed: ["Disagreed", "Nobody disagrees about the items that several people were asked about."],
+  labelled: ["Labelled", "Nothing labelled yet. Press Esc to label the first item."],
+  predicted: ["Predicted", "No predictions yet. They need a few labels first."],
+  unsure: ["Unsure", "No item is set aside as unsure. Press x on the label screen to set one aside."],
+  skipped: ["Skipped", "No items are skipped."],
+  suspicious: ["Suspicious", "No label is more likely wrong than right."],
+  disagreed: ["Disagreed", "People agree on all items that several of them were asked about."],
 };
 const SORT = {
-  order: "As in the source",
-  confidence: "Least sure first",
-  "-confidence": "Surest first",
+  order: "Source order",
+  confidence: "Least confident first",
+  "-confidence": "Most confident first",
   suspicion: "Most suspicious first",
-  time: "Latest label first",
+  time: "Newest label first",
 };
-// In milliseconds: letters typed faster are one search.
-const TYPING = 120;
+const TYPING_MS = 120; // letters typed faster are one search
 
-// Which items, in which order; `changed` comes after every change.
+// Which items are listed, in which order. `changed()` is called after every change.
 export class Filters {
   constructor(values, changed, views) {
     Object.assign(this, { values, changed });
-    const share = (name) => make("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
+    const share = (name) => element("input", { type: "number", min: 0, max: 100, step: 5, "aria-label": name });
     this.fields = {
-      class: make("select", { "aria-label": "Class" }),
-      from: share("Confidence from, in per cent"),
-      to: share("Confidence to, in per cent"),
-      sort: choice("Order", SORT),
-      text: make("input", { type: "search", placeholder: "Search texts and names", "aria-label": "Search texts and names", maxLength: 1000 }),
+      class: element("select", { "aria-label": "Class" }),
+      from: share("Minimum confidence in per cent"),
+      to: share("Maximum confidence in per cent"),
+      sort: select("Order", SORT),
+      text: element("input", {
+        type: "search",
+        placeholder: "Search texts and names",
+        "aria-label": "Search texts and names",
+        maxLength: 1000,
+      }),
     };
     const { from, to, sort, text } = this.fields;
-    const range = make("span", { className: "range" }, "Confidence", from, "to", to, "%");
-    const rest = make("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
+    const range = element("span", "range", "Confidence", from, "to", to, "%");
+    const rest = element("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
     this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
     this.offer("disagreed", false);
     this.like = button({ className: "chip", hidden: true });
     this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
-    this.root = make("div", { className: "filters" },
-      make("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like), rest,
-      make("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views));
+    this.root = element(
+      "div",
+      "filters",
+      element("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like),
+      rest,
+      element("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views),
+    );
     this.listen();
     this.show();
   }
@@ -56,7 +65,7 @@ export class Filters {
     this.more.addEventListener("click", () => this.open(!this.root.classList.contains("open")));
   }
 
-  // What is not worth a chip is not shown, unless it is being looked at.
+  // Shows a chip only if it is of use, or chosen.
   offer(show, is) {
     const chip = this.chips.find(({ value }) => value === show);
     chip.hidden = !is && this.values.show !== show;
@@ -67,7 +76,7 @@ export class Filters {
     this.more.setAttribute("aria-expanded", is);
   }
 
-  // `typed`: what was typed before the field was there.
+  // `typed`: what was typed before the field existed.
   search(typed) {
     this.open(true);
     this.fields.text.focus();
@@ -81,7 +90,7 @@ export class Filters {
     const was = this.values.show;
     const show = change.show ?? was;
     this.values = { ...this.values, ...change };
-    // Suspicious labels come in their own order, and it goes with them.
+    // Suspicious labels have an order of their own.
     if (show !== was && show === "suspicious") this.values.sort = "suspicion";
     else if (show !== was && was === "suspicious") this.values.sort = "order";
     this.show();
@@ -96,10 +105,10 @@ export class Filters {
       const { from, to, text } = this.fields;
       this.set({ from: share(from, 0), to: share(to, 1), text: text.value.trim() });
     };
-    this.typing = setTimeout(() => this.late?.(), TYPING);
+    this.typing = setTimeout(() => this.late?.(), TYPING_MS);
   }
 
-  // What was typed counts now.
+  // Searches for what was typed without waiting.
   settle() {
     clearTimeout(this.typing);
     this.late?.();
@@ -107,26 +116,26 @@ export class Filters {
 
   show() {
     const { show, from, to, text, like } = this.values;
-    this.fields.sort.options[0].textContent = like ? "Nearest first" : text ? "Best fit first" : SORT.order;
+    this.fields.sort.options[0].textContent = like ? "Most similar first" : text ? "Best match first" : SORT.order;
     this.like.hidden = !like;
     for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
     const shown = { ...this.values, from: Math.round(100 * from), to: Math.round(100 * to) };
     for (const [name, field] of Object.entries(this.fields)) {
-      // Nobody's typing is overwritten, except by emptying.
+      // A field in which somebody types is only ever emptied.
       if (field !== document.activeElement || shown[name] === "") field.value = shown[name];
     }
   }
 
   showLike(name) {
-    const words = `Like ${name ?? "this item"}`;
-    this.like.replaceChildren(make("span", { className: "name" }, words), make("span", { "aria-hidden": "true" }, " ✕"));
-    this.like.title = `${words}: click to see all items again`;
+    const words = `Similar to ${name ?? "this item"}`;
+    this.like.replaceChildren(element("span", "name", words), element("span", { "aria-hidden": "true" }, " ✕"));
+    this.like.title = `${words}. Click to see all items`;
     this.like.setAttribute("aria-label", `${words}. Remove`);
     this.like.setAttribute("aria-pressed", "true");
   }
 
   showClasses(names) {
-    const options = ["", ...names].map((value) => make("option", { value }, value || "Any class"));
+    const options = ["", ...names].map((value) => element("option", { value }, value || "Any class"));
     this.fields.class.replaceChildren(...options);
     this.fields.class.value = this.values.class;
   }

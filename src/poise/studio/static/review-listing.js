@@ -1,18 +1,18 @@
-// The rows of the review screen's list: fetched a page at a time, corrected at once.
+// The rows of the review screen: fetched a page at a time; a corrected row is shown at once.
 
 export const PAGE = 100;
-const HELD = 100;
-const POLL = 500;
+const MAX_PAGES_KEPT = 100;
+const POLL_MS = 500;
 export const EVERYTHING = { show: "all", class: "", from: 0, to: 1, sort: "order", text: "", like: "" };
 
 export const pageOf = (index) => Math.floor(index / PAGE);
 
 export function pagesIn(first, last) {
   const length = pageOf(Math.max(last - 1, first)) - pageOf(first) + 1;
-  return Array.from({ length }, (_, place) => pageOf(first) + place);
+  return Array.from({ length }, (_, offset) => pageOf(first) + offset);
 }
 
-// The rows of one list, as far as they are held.
+// The rows of one list, as far as they are loaded.
 export class Listing {
   constructor(get, preparing) {
     Object.assign(this, { get, preparing, filters: EVERYTHING, total: 0, turn: 0, refused: 0 });
@@ -38,14 +38,16 @@ export class Listing {
     return `api/review?${query}`;
   }
 
-  // One page, or null where the list was asked for anew in the meantime.
+  // One page, or null if the list was refreshed in the meantime.
   async fetch(page, turn) {
     for (;;) {
-      const found = await this.get(this.address(page));
+      const response = await this.get(this.address(page));
       if (turn !== this.turn) return null;
-      if (!found.preparing) return found;
-      this.preparing(found.words);
-      await new Promise((done) => setTimeout(done, POLL));
+      if (!response.preparing) return response;
+      this.preparing(response.words);
+      await new Promise((done) => {
+        setTimeout(done, POLL_MS);
+      });
     }
   }
 
@@ -53,42 +55,50 @@ export class Listing {
     const { asked } = this;
     if (!asked.has(page)) {
       const again = () => (this.closed ? null : this.load(page));
-      const loading = this.fetch(page, this.turn).then((found) => (found ? this.hold(page, found) : again()));
-      asked.set(page, loading.finally(() => asked.delete(page)));
+      const loading = this.fetch(page, this.turn).then((response) => (response ? this.keep(page, response) : again()));
+      asked.set(
+        page,
+        loading.finally(() => asked.delete(page)),
+      );
     }
     return asked.get(page);
   }
 
-  // The pages that `wanted` names, anew and together; the old rows stay until then. False if overtaken.
+  // Fetches the pages that `wanted` names, together; the old rows stay until then. False if another refresh
+  // overtook this one.
   async refresh(filters, wanted) {
-    const turn = (this.turn += 1);
+    this.turn += 1;
+    const { turn } = this;
     this.filters = filters;
     this.asked = new Map();
-    const found = new Map();
-    const missing = () => wanted().filter((page) => !found.has(page));
+    const fetched = new Map();
+    const missing = () => wanted().filter((page) => !fetched.has(page));
     // The person may have gone on to other pages in the meantime.
     for (let pages = missing(); pages.length; pages = missing()) {
-      await Promise.all(pages.map(async (page) => found.set(page, await this.fetch(page, turn))));
+      await Promise.all(pages.map(async (page) => fetched.set(page, await this.fetch(page, turn))));
       if (turn !== this.turn) return false;
     }
     this.pages.clear();
-    found.forEach((one, page) => this.hold(page, one));
-    // Of what was answered and is not among these rows nothing more is expected.
+    for (const [page, response] of fetched) this.keep(page, response);
+    // Nothing more is expected of corrections that the server has decided on and whose rows are not here.
     for (const [item, { until }] of this.corrected) if (until <= turn) this.corrected.delete(item);
     return true;
   }
 
-  hold(page, { rows, total, like, said, agreement, fresh }) {
-    Object.assign(this, { total, said, agreement, fresh });
+  keep(page, { rows, total, like, said: summary, agreement, fresh }) {
+    Object.assign(this, { total, summary, agreement, fresh });
     this.like = like;
-    this.pages.set(page, rows.map((row) => this.asCorrected(row)));
-    if (this.pages.size > HELD) {
-      const away = (other) => Math.abs(other - page);
-      this.pages.delete([...this.pages.keys()].reduce((a, b) => (away(b) > away(a) ? b : a)));
+    this.pages.set(
+      page,
+      rows.map((row) => this.asCorrected(row)),
+    );
+    if (this.pages.size > MAX_PAGES_KEPT) {
+      const distance = (other) => Math.abs(other - page);
+      this.pages.delete([...this.pages.keys()].reduce((a, b) => (distance(b) > distance(a) ? b : a)));
     }
   }
 
-  // A correction is shown until the server shows it too, or had its say and shows something else.
+  // A correction is shown until the server shows it too, or has decided and shows something else.
   asCorrected(row) {
     const correction = this.corrected.get(row.item);
     if (!correction) return row;
@@ -100,7 +110,7 @@ export class Listing {
   }
 
   correct({ index, row }, change) {
-    // The version after the change is the server's to say.
+    // The server decides which version the item has after the change.
     const after = { ...row, ...change, suspicion: null, version: undefined };
     this.corrected.set(row.item, { row: after, until: Infinity });
     if (this.row(index)?.item === row.item) this.pages.get(pageOf(index))[index % PAGE] = after;

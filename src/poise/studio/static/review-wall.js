@@ -1,16 +1,15 @@
-import { clamp, make } from "./review-rows.js";
+import { element } from "./dom.js";
+import { clamp } from "./geometry.js";
 
-// Browsers cut elements off from about 16 million pixels on.
-const TALLEST = 15_000_000;
-const TILE = { wide: 152, gap: 12 };
-// Pixels above and below the sight that are drawn as well.
-const OVERSCAN = 200;
+const MAX_HEIGHT_PIXELS = 15_000_000; // browsers cut elements off at about 16 million
+const TILE_PIXELS = { wide: 152, gap: 12 };
+const OVERSCAN_PIXELS = 200; // drawn above and below what is in sight
 
 // A long list of which only what is in sight is in the page. A line is a row of the table, or a row
 // of tiles.
 export class Wall {
   // `head` stays above the rows, which stand in `space`; both are in `list`, which scrolls. `total`
-  // gives the number of rows, `dress` shows the row of an index in an element, `moved` comes after.
+  // gives the number of rows, `dress` shows the row of an index in an element, `moved` is called after.
   constructor(list, head, space, hooks) {
     Object.assign(this, { list, head, space, ...hooks, tiles: false, top: 0, scrollTop: 0 });
     this.nodes = new Map();
@@ -18,24 +17,24 @@ export class Wall {
 
   measure() {
     const wide = this.space.clientWidth;
-    const gap = this.tiles ? TILE.gap : 0;
-    this.across = this.tiles ? Math.max(1, Math.floor((wide + gap) / (TILE.wide + gap))) : 1;
+    const gap = this.tiles ? TILE_PIXELS.gap : 0;
+    this.across = this.tiles ? Math.max(1, Math.floor((wide + gap) / (TILE_PIXELS.wide + gap))) : 1;
     this.step = (wide + gap) / this.across;
     this.wide = this.step - gap;
     this.line = parseFloat(getComputedStyle(this.list).getPropertyValue("--row")) + gap;
     this.view = Math.max(1, this.list.clientHeight - this.head.offsetHeight);
     this.measured = this.total();
     this.full = Math.ceil(this.measured / this.across) * this.line;
-    const tall = Math.min(this.full, TALLEST);
+    const tall = Math.min(this.full, MAX_HEIGHT_PIXELS);
     this.space.style.height = `${tall}px`;
     this.factor = this.full > tall ? (this.full - this.view) / (tall - this.view) : 1;
   }
 
-  // In another shape or size, with the same row at the top.
+  // Changes shape or size; the same row stays at the top.
   reshape(tiles) {
     const first = this.line ? Math.round(this.top / this.line) * this.across : 0;
     if (tiles !== this.tiles) {
-      this.nodes.forEach((node) => node.remove());
+      for (const node of this.nodes.values()) node.remove();
       this.nodes.clear();
     }
     this.tiles = tiles;
@@ -44,8 +43,8 @@ export class Wall {
   }
 
   sight() {
-    const first = Math.max(0, Math.floor((this.top - OVERSCAN) / this.line)) * this.across;
-    const last = Math.ceil((this.top + this.view + OVERSCAN) / this.line) * this.across;
+    const first = Math.max(0, Math.floor((this.top - OVERSCAN_PIXELS) / this.line)) * this.across;
+    const last = Math.ceil((this.top + this.view + OVERSCAN_PIXELS) / this.line) * this.across;
     return [Math.min(first, this.measured), Math.min(last, this.measured)];
   }
 
@@ -62,7 +61,7 @@ export class Wall {
   }
 
   scrolled() {
-    // What was set here comes back rounded.
+    // A position that was set by the script comes back rounded.
     if (Math.abs(this.list.scrollTop - this.scrollTop) < 1) return;
     this.scrollTop = this.list.scrollTop;
     this.top = this.scrollTop * this.factor;
@@ -84,17 +83,17 @@ export class Wall {
       node.remove();
       this.nodes.delete(index);
     }
-    let place = this.space.firstChild;
+    let next = this.space.firstChild;
     for (let index = first; index < last; index += 1) {
       const node = this.node(index);
-      if (node === place) place = place.nextSibling;
-      else this.space.insertBefore(node, place);
+      if (node === next) next = next.nextSibling;
+      else this.space.insertBefore(node, next);
     }
     this.moved();
   }
 
   node(index) {
-    const node = this.nodes.get(index) ?? make("div", { className: "row", id: `review-${index}` });
+    const node = this.nodes.get(index) ?? element("div", { className: "row", id: `review-${index}` });
     this.nodes.set(index, node);
     const down = Math.floor(index / this.across) * this.line - this.top + this.scrollTop;
     node.style.transform = `translate(${(index % this.across) * this.step}px, ${down}px)`;
@@ -103,7 +102,7 @@ export class Wall {
     return node;
   }
 
-  // How far each key goes.
+  // By how many rows each key moves.
   steps() {
     const { across } = this;
     const page = across * Math.max(1, Math.floor(this.view / this.line));

@@ -1,29 +1,30 @@
 // The review screen: every item with its label or the model's guess, to look through and correct.
-// Only what is in sight is in the page, and only some pages of rows are held, so that a million
-// items scroll like a hundred.
+// Only what is in sight is in the page, and only some pages of rows are kept, so that a million items
+// scroll like a hundred.
 
-import { keyOf } from "./keys.js";
+import { button, element } from "./dom.js";
+import { Bar } from "./review-bar.js";
+import { Contents } from "./review-contents.js";
+import { Corrections } from "./review-corrections.js";
 import { Filters, SHOW } from "./review-filters.js";
+import { ReviewInput } from "./review-input.js";
 import { EVERYTHING, Listing, PAGE, pageOf, pagesIn } from "./review-listing.js";
-import { COLUMNS, button, cells, clamp, dot, fill, items, make, number, sentence } from "./review-rows.js";
+import { Notes } from "./review-notes.js";
+import { COLUMNS, cells, fill } from "./review-rows.js";
+import { NOTHING_SELECTED, Selection } from "./review-selection.js";
 import { Wall } from "./review-wall.js";
 
-const CONTENTS = 600;
-// Of the six connections that a browser opens, some stay free for answers.
-const AT_ONCE = 3;
-// What one correction may name: its request stays far below the server's bound.
-const MOST = 2000;
-// In milliseconds: what flies by faster is not asked for.
-const REST = 60;
-// Likewise: between two looks whether there are guesses that know the last answers.
-const RENEW = 1000;
+const REST_MS = 60; // rows that fly by faster are not fetched
+const RENEWAL_POLL_MS = 1000; // until the guesses include the last answers
+const OUTDATED = "These predictions do not include your last answers yet. New ones are being computed.";
 
 // Where the person was, for when they come back from the label screen.
 let remembered = { filters: EVERYTHING, tiles: false, top: 0 };
 
-// With `wanted.search` it begins at the search field, with `wanted.like` at what is like that item.
+// With `wanted.search` it begins at the search field, with `wanted.like` at the items similar to that one.
 export function mountReview(container, host, wanted) {
-  if (wanted) remembered = { filters: { ...EVERYTHING, like: wanted.like ?? "" }, tiles: host.kind() !== "text", top: 0 };
+  if (wanted)
+    remembered = { filters: { ...EVERYTHING, like: wanted.like ?? "" }, tiles: host.kind() !== "text", top: 0 };
   const review = new Review(container, host);
   if (wanted?.search) review.filters.search(wanted.typed);
   else if (wanted) review.entering = true;
@@ -31,18 +32,40 @@ export function mountReview(container, host, wanted) {
   return {
     update: (state) => review.update(state),
     close: () => review.close(),
-    want: ({ search, like }) => (search ? review.filters.search() : review.showLike(like)),
+    want: ({ search, like }) => (search ? review.filters.search() : review.showSimilar(like)),
   };
 }
 
 class Review {
   constructor(container, host) {
-    Object.assign(this, { container, host, starting: remembered.top, fetching: 0 });
-    Object.assign(this, { cursor: -1, anchor: -1, adrift: false });
-    this.contents = new Map(); // item -> element, null while it is fetched
-    this.selected = new Map(); // item -> its place and row
+    Object.assign(this, { container, host, starting: remembered.top });
+    this.contents = new Contents(
+      (item) => host.content(item),
+      (item, made) => this.showContent(item, made),
+    );
+    this.input = new ReviewInput(this);
     this.build();
-    this.listing = new Listing((path) => host.get(path), (words) => this.tell(words ?? "The model is computing."));
+    this.listing = new Listing(
+      (path) => host.get(path),
+      (words) => this.notes.tell(words ?? "The model is computing."),
+    );
+    const rows = {
+      row: (index) => this.listing.row(index),
+      missing: (first, last) => this.missing(first, last),
+      load: (pages) => this.load(pages),
+      stopped: () => this.failed || this.closed,
+    };
+    const changed = () => {
+      if (!this.closed) this.wall.draw();
+    };
+    this.selection = new Selection(rows, changed, (words) => host.say(words));
+    this.corrections = new Corrections(this.listing, this.selection, host, {
+      shown: () => {
+        this.fail(null);
+        this.wall.draw();
+      },
+      answered: () => this.reload(),
+    });
     this.wall = new Wall(this.list, this.head, this.space, {
       total: () => this.listing.total,
       dress: (node, index) => this.dress(node, index),
@@ -58,46 +81,51 @@ class Review {
   build() {
     this.views = ["Table", "Tiles"].map((words) => button({ className: "chip" }, words));
     this.filters = new Filters(remembered.filters, () => this.reload(true), this.views);
-    this.head = make("div", { className: "head", role: "row", "aria-rowindex": 1 });
+    this.head = element("div", { className: "head", role: "row", "aria-rowindex": 1 });
     this.head.append(...cells("columnheader", COLUMNS));
-    this.head.querySelector(".confidence").title = "How often such guesses are right, judged by labels held out; not a measured accuracy";
-    this.head.querySelector(".suspicion").title = "Probability that this label is wrong, by what the other labels say; from 50% on it is suspicious";
-    this.space = make("div", { className: "space", role: "presentation" });
-    this.list = make("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
+    this.head.querySelector(".confidence").title =
+      "How often such guesses are right, estimated from labels that were held out; not a measured accuracy";
+    this.head.querySelector(".suspicion").title =
+      "Probability that this label is wrong, judging by the other labels; from 50% it is suspicious";
+    this.space = element("div", { className: "space", role: "presentation" });
+    this.list = element("div", { className: "list", tabIndex: 0, "aria-label": "Items" }, this.head, this.space);
     this.list.setAttribute("aria-multiselectable", "true");
-    this.empty = make("div", { className: "empty", hidden: true });
-    this.trouble = make("div", { className: "trouble", role: "alert" });
-    this.count = make("p", { className: "count", role: "status" });
-    this.note = make("p", { className: "note", role: "status" });
-    this.classes = make("div", { className: "classes", role: "group", "aria-label": "Label the selection as" });
-    this.clearing = button({}, make("kbd", {}, "⌫"), " Clear label");
-    this.opening = button({}, make("kbd", {}, "Enter"), " Open");
-    this.more = button({}, make("kbd", {}, "l"), " Like this");
+    this.notes = new Notes();
+    this.bar = new Bar({
+      label: (name) => this.correct(name),
+      clear: () => this.correct(null),
+      open: () => this.open(),
+      showSimilar: () => this.showSimilar(),
+    });
     this.container.tabIndex = -1;
-    this.container.replaceChildren(make("div", { className: "review" },
-      make("h1", { className: "unseen" }, "Review"),
-      this.filters.root,
-      this.trouble,
-      make("div", { className: "frame" }, this.list, this.empty, this.note),
-      make("div", { className: "bar" }, this.count, this.classes, this.more, this.clearing, this.opening)));
+    this.container.replaceChildren(
+      element(
+        "div",
+        "review",
+        element("h1", "unseen", "Review"),
+        this.filters.root,
+        this.notes.trouble,
+        element("div", "frame", this.list, this.notes.empty, this.notes.note),
+        this.bar.root,
+      ),
+    );
   }
 
   listen() {
     this.ending = new AbortController();
     const { signal } = this.ending;
     const on = (target, kind, act, more) => target.addEventListener(kind, act, { signal, ...more });
-    on(this.container, "keydown", (event) => this.key(event));
+    on(this.container, "keydown", (event) => this.input.press(event));
     on(this.container, "focus", () => this.list.focus());
     on(this.list, "scroll", () => this.wall.scrolled());
     on(this.list, "wheel", (event) => this.wall.wheel(event), { passive: false });
-    // Shift and click mean a range of items here, not of letters.
+    // A click with Shift selects a range of items here, not of text.
     on(this.space, "mousedown", (event) => event.shiftKey && event.preventDefault());
-    on(this.space, "click", (event) => this.click(event));
+    on(this.space, "click", (event) => this.input.click(event));
     on(this.space, "dblclick", () => this.open());
-    on(this.clearing, "click", () => this.correct(null));
-    on(this.opening, "click", () => this.open());
-    on(this.more, "click", () => this.showLike());
-    this.views.forEach((view, place) => on(view, "click", () => this.showAs(place === 1)));
+    const [table, tiles] = this.views;
+    on(table, "click", () => this.showAs(false));
+    on(tiles, "click", () => this.showAs(true));
     this.resizing = new ResizeObserver(() => this.wall.reshape(this.wall.tiles));
     this.resizing.observe(this.list);
   }
@@ -123,15 +151,16 @@ class Review {
     if (news) this.reload();
   }
 
-  // What is in sight and what is selected, from the server. An update waits for the one under way;
-  // new filters do not.
+  // Fetches what is in sight and what is selected. An update waits for the one under way; new filters do
+  // not wait.
   async reload(anew = false) {
     if (this.closed) return;
     if (this.reloading && !anew) {
       this.stale = true;
       return;
     }
-    const mine = (this.reloading = {});
+    const mine = {};
+    this.reloading = mine;
     this.stale = false;
     if (anew) delete this.container.dataset.ready;
     this.list.setAttribute("aria-busy", "true");
@@ -147,34 +176,27 @@ class Review {
   }
 
   wanted() {
-    const chosen = [...this.selected.values()].map(({ index }) => pageOf(index));
-    return [...new Set([...pagesIn(...this.wall.sight()), ...chosen])];
+    const selected = [...this.selection.entries.values()].map(({ index }) => pageOf(index));
+    return [...new Set([...pagesIn(...this.wall.sight()), ...selected])];
   }
 
-  // The selection and the cursor follow their items. An item that left the list is not selected any
-  // more, so that no key reaches what nobody sees.
   settle(anew) {
-    const places = new Map();
+    const positions = new Map();
     for (const [page, rows] of this.listing.pages) {
-      rows.forEach(({ item }, place) => places.set(item, page * PAGE + place));
+      for (const [offset, { item }] of rows.entries()) positions.set(item, page * PAGE + offset);
     }
-    const kept = [...this.selected.keys()].filter((item) => !anew && places.has(item));
-    this.selected = new Map(kept.map((item) => [item, this.entry(places.get(item))]));
-    this.adrift = this.cursor >= 0 && !this.choosing && !places.has(this.cursorItem);
-    if (anew) this.cursor = this.anchor = -1;
-    else this.cursor = Math.min(places.get(this.cursorItem) ?? this.cursor, this.listing.total - 1);
-    if (!this.choosing) this.anchor = places.get(this.anchorItem) ?? this.cursor;
-    this.tell(this.listing.fresh ? "" : "The guesses do not know your last answers yet: new ones are being computed.");
-    if (!this.listing.fresh) this.renewing ??= setTimeout(() => this.renew(), RENEW);
+    this.selection.follow(positions, this.listing.total, anew);
+    this.notes.tell(this.listing.fresh ? "" : OUTDATED);
+    if (!this.listing.fresh) this.renewing ??= setTimeout(() => this.renew(), RENEWAL_POLL_MS);
     if (this.failed) this.fail(null);
-    if (this.listing.refused) this.showRefusal();
+    if (this.listing.refused) this.corrections.showRefusal(this.notes);
     this.countRows();
     this.wall.measure();
     this.wall.moveTo(anew ? this.starting : this.wall.top);
     this.starting = 0;
     this.filters.showLike(this.listing.like);
     this.showEmpty();
-    if (this.entering && this.listing.total) this.choose(0);
+    if (this.entering && this.listing.total) this.selection.choose(0);
     this.entering = false;
     this.container.dataset.ready = "yes";
   }
@@ -184,11 +206,7 @@ class Review {
     this.reload();
   }
 
-  entry(index) {
-    return { index, row: this.listing.row(index) };
-  }
-
-  // After every step of a scroll: what is missing is asked for now and then.
+  // After every step of a scroll; what is missing is fetched after a short rest.
   moved() {
     const current = this.space.querySelector(".current");
     if (current) this.list.setAttribute("aria-activedescendant", current.id);
@@ -197,7 +215,7 @@ class Review {
     this.resting ??= setTimeout(() => {
       this.resting = null;
       this.want();
-    }, REST);
+    }, REST_MS);
   }
 
   dress(node, index) {
@@ -205,24 +223,24 @@ class Review {
     const { tiles } = this.wall;
     if (node.row !== row || !node.firstChild) {
       fill(node, row, tiles, this.colours);
-      node.querySelector(".content").append(this.contents.get(row?.item) ?? "");
+      node.querySelector(".content").append(this.contents.get(row?.item));
       node.row = row;
     }
     node.dataset.index = index;
     node.setAttribute("role", tiles ? "option" : "row");
     node.setAttribute(tiles ? "aria-posinset" : "aria-rowindex", tiles ? index + 1 : index + 2);
     if (tiles) node.setAttribute("aria-setsize", this.listing.total);
-    node.setAttribute("aria-selected", row !== undefined && this.selected.has(row.item));
-    node.classList.toggle("current", index === this.cursor && !this.adrift);
+    node.setAttribute("aria-selected", row !== undefined && this.selection.has(row.item));
+    node.classList.toggle("current", this.selection.isCurrent(index));
   }
 
-  // Asks for the rows and contents in sight that are not there.
+  // Fetches the rows and contents in sight that are missing.
   want() {
     if (this.closed || this.reloading || this.failed) return;
     const missing = this.missing(...this.wall.sight());
     if (missing.length) this.load(missing);
     for (const { row } of this.wall.nodes.values()) {
-      if (row && this.fetching < AT_ONCE && !this.contents.has(row.item)) this.fetchContent(row.item);
+      if (row) this.contents.want(row.item);
     }
   }
 
@@ -239,13 +257,7 @@ class Review {
     }
   }
 
-  async fetchContent(item) {
-    this.fetching += 1;
-    this.contents.set(item, null);
-    if (this.contents.size > CONTENTS) this.contents.delete(this.contents.keys().next().value);
-    const made = await this.host.content(item).catch(() => make("p", { className: "gone" }, "cannot be shown"));
-    this.fetching -= 1;
-    this.contents.set(item, made);
+  showContent(item, made) {
     if (made.classList.contains("text")) this.list.dataset.kind = "text";
     for (const node of this.wall.nodes.values()) {
       if (node.row?.item === item) node.querySelector(".content").replaceChildren(made);
@@ -253,167 +265,45 @@ class Review {
     this.want();
   }
 
-  key(event) {
-    const { key, target } = event;
-    const inField = target.closest("input, select");
-    const act = inField ? this.keyInField(key, target) : this.keyInList(event, target.closest("button"));
-    if (act) {
-      event.preventDefault();
-      act();
-    }
-    // What is typed into a field is not for the rest of the page; Esc is.
-    if (act || (inField && key !== "Escape")) event.stopPropagation();
-  }
-
-  keyInField(key, field) {
-    if (field !== this.filters.fields.text) return null;
-    if (key === "Escape" && field.value) return () => this.filters.set({ text: "" });
-    return key === "Enter" || key === "ArrowDown" ? () => this.enter() : null;
-  }
-
-  // From the search field to the first of what it finds.
+  // From the search field to the first row that it finds.
   enter() {
     this.filters.settle();
     this.list.focus();
     this.entering = Boolean(this.reloading);
-    if (!this.entering && this.listing.total && this.cursor < 0) this.choose(0);
+    if (!this.entering && this.listing.total && this.selection.cursor < 0) this.selection.choose(0);
   }
 
-  // What is like the item at the cursor, or like another.
-  showLike(item = this.adrift || this.cursor < 0 ? null : this.cursorItem) {
-    if (!item) return this.host.say("Nothing is selected. Click an item, or walk to it.");
+  // The items most similar to the one at the cursor, or to another one.
+  showSimilar(item = this.selection.current) {
+    if (!item) return this.host.say(NOTHING_SELECTED);
     this.list.focus();
     this.entering = true;
     return this.filters.set({ ...EVERYTHING, like: item });
   }
 
-  keyInList(event, control) {
-    const { shiftKey } = event;
-    const key = keyOf(event, this.host.classes());
-    if (event.altKey) return null;
-    if (event.ctrlKey || event.metaKey) return key === "a" ? () => this.select(0, this.listing.total - 1) : null;
-    if (control && (key === "Enter" || key === " ")) return null;
-    const steps = this.wall.steps();
-    if (key in steps) return () => this.walk(steps[key], shiftKey);
-    if (key === "Enter") return () => this.open();
-    if (key === " ") return () => this.toggle(this.cursor);
-    if (key === "Backspace" || key === "Delete") return () => event.repeat || this.correct(null);
-    const chosen = this.host.classes().find((one) => one.key && one.key === key);
-    if (chosen) return () => event.repeat || this.correct(chosen.name);
-    const own = { l: () => this.showLike(), u: () => this.host.undo(), "/": () => this.filters.search() }[key];
-    return own ? () => event.repeat || own() : null;
-  }
-
-  walk(step, extend) {
-    if (!this.listing.total) return;
-    let from = this.cursor;
-    // With no cursor, or none any more, the next row is the one that stands in its place.
-    if (from < 0) from = Math.ceil(this.wall.top / this.wall.line) * this.wall.across - (step > 0 ? step : -1);
-    else if (this.adrift && step > 0) from -= 1;
-    const to = clamp(Number.isFinite(step) ? from + step : step, 0, this.listing.total - 1);
-    this.choose(to, extend);
-    this.wall.reveal(to);
-    this.list.focus();
-  }
-
-  click(event) {
-    const node = event.target.closest("[data-item]");
-    if (!node) return;
-    const index = Number(node.dataset.index);
-    if (event.ctrlKey || event.metaKey || event.target.closest(".mark")) this.toggle(index);
-    else this.choose(index, event.shiftKey);
-    this.list.focus();
-  }
-
-  choose(index, extend) {
-    this.cursor = index;
-    this.adrift = false;
-    if (!extend || this.anchor < 0) this.anchor = index;
-    this.select(this.anchor, index);
-  }
-
-  toggle(index) {
-    const row = this.listing.row(index);
-    if (!row || this.choosing) return;
-    Object.assign(this, { cursor: index, cursorItem: row.item, anchor: index, anchorItem: row.item, adrift: false });
-    if (!this.selected.delete(row.item) && this.selected.size < MOST) this.selected.set(row.item, { index, row });
-    this.wall.draw();
-  }
-
-  // From one place to another, as soon as the rows between them are there.
-  select(from, to) {
-    const end = clamp(to, from - MOST + 1, from + MOST - 1);
-    if (end !== to) this.host.say(`A selection holds at most ${items(MOST)}.`);
-    this.selected.clear();
-    const mine = (this.choosing = {});
-    mine.done = this.gather(mine, Math.min(from, end), Math.max(from, end));
-    if (this.choosing) this.wall.draw();
-  }
-
-  async gather(mine, low, high) {
-    const missing = () => this.missing(low, high + 1);
-    const going = () => this.choosing === mine && !this.closed;
-    while (missing().length && going() && !this.failed) await this.load(missing());
-    if (!going()) return;
-    this.choosing = null;
-    const there = !missing().length;
-    for (let index = low; there && index <= high; index += 1) {
-      const entry = this.entry(index);
-      if (entry.row) this.selected.set(entry.row.item, entry);
-    }
-    this.cursorItem = this.listing.row(this.cursor)?.item;
-    this.anchorItem = this.listing.row(this.anchor)?.item;
-    this.wall.draw();
-  }
-
-  // Labels what is selected, or with null takes its labels away; it is shown at once.
+  // Labels the selection, or clears its labels if the name is null.
   correct(name) {
     this.list.focus();
-    if (this.choosing) return this.choosing.done.then(() => this.correct(name));
-    const labelled = ({ row }) => row.label !== null || row.state === "unsure" || row.state === "skipped";
-    const chosen = [...this.selected.values()].filter((entry) => name !== null || labelled(entry));
-    if (!chosen.length) {
-      const nothing = "Nothing is selected. Click an item, or walk to it.";
-      return this.host.say(this.selected.size ? "There is no label to clear." : nothing);
-    }
-    const seen = chosen.filter(({ row }) => row.version !== undefined);
-    const versions = Object.fromEntries(seen.map(({ row }) => [row.item, row.version]));
-    const change = name === null
-      ? { label: null, by: null, time: null, state: "unknown" }
-      : { label: name, by: "you", time: new Date().toISOString(), state: "labelled" };
-    const after = chosen.map((entry) => this.listing.correct(entry, change));
-    for (const entry of after) this.selected.set(entry.row.item, entry);
-    this.fail(null);
-    this.wall.draw();
-    return this.send(after.map(({ row }) => row), name, versions);
-  }
-
-  async send(rows, name, versions) {
-    const names = rows.map(({ item }) => item);
-    try {
-      if (name === null) await this.host.clear(names, versions);
-      else await this.host.label(names, name, "review", versions);
-    } catch (error) {
-      this.reason = `: ${sentence(error)}`;
-    }
-    this.listing.answered(rows);
-    this.reload();
+    return this.corrections.make(name);
   }
 
   open() {
-    if (this.cursorItem && !this.adrift && this.cursor >= 0) this.host.open(this.cursorItem);
+    const { current } = this.selection;
+    if (current) this.host.open(current);
   }
 
   showAs(tiles) {
     this.head.hidden = tiles;
     this.list.classList.toggle("tiles", tiles);
     this.list.setAttribute("role", tiles ? "listbox" : "grid");
-    this.views.forEach((view, place) => view.setAttribute("aria-pressed", tiles === (place === 1)));
+    const [tableChip, tilesChip] = this.views;
+    tableChip.setAttribute("aria-pressed", !tiles);
+    tilesChip.setAttribute("aria-pressed", tiles);
     this.wall.reshape(tiles);
     this.countRows();
   }
 
-  // A list of tiles has no rows; each tile says its place itself.
+  // A list of tiles has no rows; each tile has its own position.
   countRows() {
     if (this.wall.tiles) this.list.removeAttribute("aria-rowcount");
     else this.list.setAttribute("aria-rowcount", this.listing.total + 1);
@@ -426,44 +316,32 @@ class Review {
     this.shownClasses = shown;
     this.colours = new Map(classes.map(({ name, colour, plain }) => [name, plain ? "transparent" : colour]));
     this.filters.showClasses(this.colours.keys());
-    this.classes.replaceChildren(...classes.map(({ name, key }) => {
-      const cap = key ? [make("kbd", {}, key)] : [];
-      return button({ onclick: () => this.correct(name) }, ...cap, dot(name, this.colours), name);
-    }));
+    this.bar.showClasses(classes, this.colours);
   }
 
   showCount() {
-    const { size } = this.selected;
-    const { total, said, agreement } = this.listing;
-    const words = [items(total), size ? `${number.format(size)} selected` : "", said].filter(Boolean).join(" · ");
+    const { total, agreement, summary } = this.listing;
     this.filters.offer("disagreed", Boolean(agreement));
-    if (this.count.textContent !== words) this.count.textContent = words;
-    for (const one of [...this.classes.children, this.more, this.clearing, this.opening]) one.disabled = !size;
+    this.bar.show(total, this.selection.size, summary);
   }
 
   showEmpty() {
-    this.empty.hidden = this.listing.total > 0;
-    const { narrowed } = this.filters;
-    const words = narrowed ? "No item fits these filters." : SHOW[this.filters.values.show][1];
-    const clear = button({ className: "chip", onclick: () => this.filters.set(EVERYTHING) }, "Clear filters");
-    this.empty.replaceChildren(make("p", {}, words), ...(narrowed ? [clear] : []));
+    const { narrowed, values } = this.filters;
+    const words = narrowed ? "No items match these filters." : SHOW[values.show][1];
+    const clear = narrowed ? () => this.filters.set(EVERYTHING) : null;
+    this.notes.showEmpty(this.listing.total === 0, words, clear);
   }
 
-  tell(words) {
-    if (this.note.textContent !== words) this.note.textContent = words;
-  }
-
-  showRefusal() {
-    const what = `Could not change ${items(this.listing.refused)}${this.reason ?? "."}`;
-    this.trouble.replaceChildren(`${what} The list shows what is saved: look, and press the key again.`);
-    this.listing.refused = 0;
-    this.reason = undefined;
-  }
-
+  // Null: reading works again.
   fail(error, anew = false) {
     this.failed = error !== null;
-    if (!this.failed) return this.trouble.replaceChildren();
-    const again = button({ className: "chip", onclick: () => (this.fail(null), this.reload(anew)) }, "Try again");
-    this.trouble.replaceChildren(`Could not read the items: ${sentence(error)} `, again);
+    if (!this.failed) {
+      this.notes.clearTrouble();
+      return;
+    }
+    this.notes.showFailure(error, () => {
+      this.fail(null);
+      this.reload(anew);
+    });
   }
 }

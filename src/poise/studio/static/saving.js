@@ -1,19 +1,22 @@
-// Whether what was done is on disk: a word in the top bar, and a banner on every screen if it is not.
+// Whether every answer is on disk: a word in the top bar, and a banner on every screen if not.
 
-import { at, count } from "./panels.js";
+import { byId } from "./dom.js";
+import { number } from "./format.js";
+
+const RESTARTED = 403; // the server does not know this browser any more
 
 export function saved(words) {
-  at("saved").textContent = words === "saved" ? "✓ saved" : words;
-  at("saved").className = words === "saved" ? "" : "waiting";
+  byId("saved").textContent = words === "saved" ? "✓ saved" : words;
+  byId("saved").className = words === "saved" ? "" : "waiting";
 }
 
 function banner(words) {
-  at("unsaved").hidden = !words;
-  if (at("unsaved").textContent !== words) at("unsaved").textContent = words;
+  byId("unsaved").hidden = !words;
+  if (byId("unsaved").textContent !== words) byId("unsaved").textContent = words;
 }
 
 export function saving() {
-  if (at("unsaved").hidden) saved("saving…");
+  if (byId("unsaved").hidden) saved("saving…");
 }
 
 // The server has decided about everything that was sent.
@@ -22,11 +25,12 @@ export function settled(words) {
   banner("");
 }
 
-export function notSaved(error, n) {
-  const waits = n === 1 ? "what you did last waits" : `${count(n)} answers wait`;
-  const why = error.status === 403
-    ? "poise was started again: open the address that it printed, and it is sent"
-    : "poise does not answer: start it again, and it is sent by itself";
+export function notSaved(error, count) {
+  const waiting = count === 1 ? "your last action is" : `${number(count)} actions are`;
+  const remedy =
+    error.status === RESTARTED
+      ? "poise was restarted. Open the address that it printed to save your work"
+      : "poise does not answer. Start it again to save your work";
   saved("not saved");
-  banner(`Not saved yet: ${waits} in this browser. ${why}.`);
+  banner(`Not saved yet: ${waiting} kept in this browser. ${remedy}.`);
 }

@@ -1,67 +1,59 @@
-// What must not be missed, above the item: where questions are restricted to, the accuracy that was
-// measured, the advice to stop; and, under the project's name, what could not be read.
+// Above the item: what must not be missed (a restriction of the questions, the measured accuracy, the
+// advice to stop). Under the project's name: what could not be read.
 
 import { get } from "./api.js";
-import { element } from "./content.js";
-import { at, count, percent } from "./panels.js";
+import { button, byId, element } from "./dom.js";
+import { counted, items, number, percent } from "./format.js";
 
-export function showStanding(state, { askEverywhere }) {
+export function showStanding({ only, progress: { audit, advice } }, { askEverywhere }) {
   const parts = [];
-  if (state.only !== null) {
-    const words = `Asking only among ${count(state.only)} ${state.only === 1 ? "item" : "items"}`;
-    const chip = element("button", "", `${words} ✕`);
-    chip.type = "button";
-    chip.id = "only";
-    chip.setAttribute("aria-label", `${words}: ask everywhere again`);
-    chip.addEventListener("click", askEverywhere);
-    parts.push(chip);
+  if (only !== null) {
+    const words = `Asking only about ${items(only)}`;
+    const settings = { id: "only", onclick: askEverywhere, "aria-label": `${words}. Ask everywhere again` };
+    parts.push(button(settings, `${words} ✕`));
   }
-  const { audit, advice } = state.progress;
   if (audit) parts.push(measured(audit));
-  if (advice?.stop) {
-    const words = element("p", "advice", advice.words);
-    words.title = advice.reason;
-    parts.push(words);
-  }
-  // Whoever is at the chip by keyboard stays there.
-  const held = at("standing").contains(document.activeElement);
-  at("standing").replaceChildren(...parts);
-  at("standing").hidden = !parts.length;
-  if (held) at("only")?.focus();
+  if (advice?.stop) parts.push(element("p", { className: "advice", title: advice.reason }, advice.words));
+  // A keyboard focus on the button stays there.
+  const focused = byId("standing").contains(document.activeElement);
+  byId("standing").replaceChildren(...parts);
+  byId("standing").hidden = !parts.length;
+  if (focused) byId("only")?.focus();
 }
 
 function measured({ n, right, unknown, interval: [low, high], since }) {
-  const words = element("p", "measured");
   const more = [`${right} of ${n} random items were right`];
-  if (unknown) more.push(`${count(unknown)} unknown, counted both ways`);
-  if (since) more.push(`${count(since)} ${since === 1 ? "label" : "labels"} since`);
-  words.title = "The exact 95% interval of the share of predictions that are right";
-  words.append("Accuracy, audited: ", element("b", "", `${percent(low)} to ${percent(high)}`), element("span", "quiet", ` ${more.join("; ")}.`));
-  return words;
+  if (unknown) more.push(`${number(unknown)} unknown, counted both ways`);
+  if (since) more.push(`${counted(since, "label")} since`);
+  const title = "Exact 95% confidence interval of the share of predictions that are right";
+  return element(
+    "p",
+    { className: "measured", title },
+    "Audited accuracy: ",
+    element("b", {}, `${percent(low)} to ${percent(high)}`),
+    element("span", "quiet", ` ${more.join("; ")}.`),
+  );
 }
 
-let listed = null;
+let shownFor = null; // the state whose unreadable items are listed
 
 // Under the project's name, when it is opened.
-export async function showProject(state) {
-  const place = at("project-about");
-  const known = `${state.items} ${state.unreadable}`;
-  if (!at("project-details").open || listed === known) return;
-  listed = known;
-  const parts = [element("p", "quiet", state.compared)];
-  if (state.unreadable) {
-    try {
-      const { total, items } = await get("api/left-out");
-      const list = element("ul");
-      list.append(...items.map(([name, why]) => element("li", "", `${name}: ${why}`)));
-      const rest = total > items.length ? `, of which these are the first ${count(items.length)}` : "";
-      parts.unshift(element("p", "", `${count(total)} could not be read${rest}:`), list);
-    } catch (error) {
-      listed = null;
-      parts.unshift(element("p", "", `What could not be read cannot be listed: ${error.message}.`));
-    }
-  } else {
-    parts.unshift(element("p", "", "Every item of the source could be read."));
+export async function showProject({ items: total, unreadable, compared }) {
+  const key = `${total} ${unreadable}`;
+  if (!byId("project-details").open || shownFor === key) return;
+  shownFor = key;
+  const failures = unreadable ? await unreadableList() : [element("p", {}, "Every item could be read.")];
+  byId("project-about").replaceChildren(...failures, element("p", "quiet", compared ?? ""));
+}
+
+async function unreadableList() {
+  try {
+    const { total, items: listed } = await get("api/left-out");
+    const rest = total > listed.length ? `. The first ${number(listed.length)}` : "";
+    const rows = listed.map(([name, why]) => element("li", {}, `${name}: ${why}`));
+    return [element("p", {}, `${number(total)} could not be read${rest}:`), element("ul", {}, ...rows)];
+  } catch (error) {
+    shownFor = null;
+    return [element("p", {}, `Could not list what could not be read: ${error.message}.`)];
   }
-  place.replaceChildren(...parts);
 }

@@ -1,34 +1,28 @@
-// A note at the foot of any screen about what has just happened to several items, with a way back.
+// A note at the bottom of any screen about what has just happened to several items, with an undo.
 
-import { element } from "./content.js";
+import { button, byId, element } from "./dom.js";
 
-const STAYS = 10_000; // milliseconds
+const SHOWN_MS = 10_000;
 
-let place = null;
-let going = null;
+let hiding = null;
 
 function hide() {
-  clearTimeout(going);
-  // Whoever is about to press the button must find it there.
-  if (place.matches(":hover, :focus-within")) going = setTimeout(hide, STAYS);
-  else place.hidden = true;
+  clearTimeout(hiding);
+  const toast = byId("toast");
+  // The button must not disappear under somebody who is about to press it.
+  if (toast.matches(":hover, :focus-within")) hiding = setTimeout(hide, SHOWN_MS);
+  else toast.hidden = true;
 }
 
 export function toast(words, undo) {
-  place = document.getElementById("toast");
-  const parts = [element("span", "", words)];
-  if (undo) {
-    const button = element("button", "");
-    button.type = "button";
-    button.append("Undo ", element("kbd", "", "u"));
-    button.addEventListener("click", () => {
-      place.hidden = true;
-      undo();
-    });
-    parts.push(button);
-  }
-  place.replaceChildren(...parts);
-  place.hidden = false;
-  clearTimeout(going);
-  going = setTimeout(hide, STAYS);
+  const note = byId("toast");
+  const onclick = () => {
+    note.hidden = true;
+    undo();
+  };
+  const actions = undo ? [button({ onclick }, "Undo ", element("kbd", {}, "u"))] : [];
+  note.replaceChildren(element("span", {}, words), ...actions);
+  note.hidden = false;
+  clearTimeout(hiding);
+  hiding = setTimeout(hide, SHOWN_MS);
 }

@@ -1,13 +1,14 @@
-// Looking closely at the picture on the stage: wheel, pinch, keys and double click zoom, dragging
-// moves it. The picture in full resolution is loaded when somebody comes closer.
+// Zooms the image on the stage: wheel, pinch, keys and double click zoom, dragging moves it. The image in
+// full resolution is loaded with the first zoom.
 
+import { clamp } from "./geometry.js";
 import { watchGestures } from "./map-gestures.js";
 
-const SHRUNK = 1200; // pixels of the longer side from which on the server has more to give
-const FULL = 16384;
-const STEP = 1.5;
-const CLOSEST = 4; // screen pixels for one of the picture, and
-const FACTOR = 8; // how far small pictures go
+const SHRUNK_PIXELS = 1200; // an image with a side that long may be larger on the server
+const FULL_PIXELS = 16384;
+const KEY_FACTOR = 1.5;
+const MAX_PIXEL_SIZE = 4; // screen pixels for one pixel of a large image
+const MAX_SMALL_FACTOR = 8; // for small images
 
 export class Zoom {
   constructor(stage) {
@@ -19,7 +20,7 @@ export class Zoom {
     return this.picture !== null && this.scale > 1;
   }
 
-  // What is on the stage now; only pictures are zoomed.
+  // What is on the stage now. Only images are zoomed.
   show(shown, item) {
     this.watching?.abort();
     const picture = shown?.tagName === "IMG";
@@ -30,12 +31,18 @@ export class Zoom {
     shown.style.transform = "";
     this.watching = new AbortController();
     const nothing = () => {};
-    const heard = {
+    const gestures = {
       pan: (right, down) => this.pan(right, down),
       zoom: (factor, left, top) => this.zoom(factor, left, top),
-      wantsLasso: () => false, hover: nothing, leave: nothing, click: nothing, lasso: nothing, lassoEnd: nothing, lassoCancel: nothing,
+      wantsLasso: () => false,
+      hover: nothing,
+      leave: nothing,
+      click: nothing,
+      lasso: nothing,
+      lassoEnd: nothing,
+      lassoCancel: nothing,
     };
-    watchGestures(this.stage, heard, this.watching.signal);
+    watchGestures(this.stage, gestures, this.watching.signal);
     const twice = (event) => {
       const { left, top } = this.stage.getBoundingClientRect();
       if (this.isOn) this.reset();
@@ -44,31 +51,31 @@ export class Zoom {
     this.stage.addEventListener("dblclick", twice, { signal: this.watching.signal });
   }
 
-  // As it fits: what one step further out would show.
+  // Shows the whole image again.
   reset() {
     Object.assign(this, { scale: 1, x: 0, y: 0 });
     this.draw();
   }
 
-  // Whether the key was for it.
+  // Whether the key was meant for the zoom.
   press(key) {
     if (!this.picture) return false;
-    const factor = { "+": STEP, "=": STEP, "-": 1 / STEP }[key];
+    const factor = { "+": KEY_FACTOR, "=": KEY_FACTOR, "-": 1 / KEY_FACTOR }[key];
     if (factor) this.zoom(factor);
     return factor !== undefined;
   }
 
-  // How much larger a pixel of the file is a pixel of the screen.
+  // The scale at which a pixel of the file is a pixel of the screen.
   wholePixels() {
     const { naturalWidth, offsetWidth } = this.picture;
-    const more = Math.max(naturalWidth, this.picture.naturalHeight) >= SHRUNK ? 2 : 1;
+    const more = Math.max(naturalWidth, this.picture.naturalHeight) >= SHRUNK_PIXELS ? 2 : 1;
     return Math.max((more * naturalWidth) / Math.max(offsetWidth, 1), 2.5);
   }
 
   zoom(factor, left = this.stage.clientWidth / 2, top = this.stage.clientHeight / 2) {
-    const most = Math.max(FACTOR, CLOSEST * this.wholePixels());
-    const scale = Math.min(Math.max(this.scale * factor, 1), most);
-    // What lies under the pointer stays there.
+    const highest = Math.max(MAX_SMALL_FACTOR, MAX_PIXEL_SIZE * this.wholePixels());
+    const scale = clamp(this.scale * factor, 1, highest);
+    // What is under the pointer stays there.
     const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = this.picture;
     const right = left - (offsetLeft - this.stage.offsetLeft + offsetWidth / 2);
     const down = top - (offsetTop - this.stage.offsetTop + offsetHeight / 2);
@@ -92,8 +99,8 @@ export class Zoom {
     const room = (size, frame) => Math.max((scale * size - frame) / 2, 0);
     const wide = room(picture.offsetWidth, stage.clientWidth);
     const tall = room(picture.offsetHeight, stage.clientHeight);
-    this.x = Math.min(Math.max(this.x, -wide), wide);
-    this.y = Math.min(Math.max(this.y, -tall), tall);
+    this.x = clamp(this.x, -wide, wide);
+    this.y = clamp(this.y, -tall, tall);
     picture.style.transform = scale === 1 ? "" : `translate(${this.x}px, ${this.y}px) scale(${scale})`;
     stage.classList.toggle("zoomed", scale > 1);
   }
@@ -101,14 +108,14 @@ export class Zoom {
   async sharpen() {
     this.sharp = true;
     const { picture, item } = this;
-    if (Math.max(picture.naturalWidth, picture.naturalHeight) < SHRUNK) return;
+    if (Math.max(picture.naturalWidth, picture.naturalHeight) < SHRUNK_PIXELS) return;
     const full = new Image();
     full.alt = picture.alt;
-    full.src = `api/items/${encodeURIComponent(item)}?size=${FULL}`;
+    full.src = `api/items/${encodeURIComponent(item)}?size=${FULL_PIXELS}`;
     try {
       await full.decode();
     } catch {
-      return; // then it stays as it is
+      return; // the smaller image stays
     }
     if (this.picture !== picture) return;
     full.style.width = `${picture.offsetWidth}px`;

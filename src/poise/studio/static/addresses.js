@@ -1,10 +1,10 @@
-// Screens have addresses, so that Back, Forward and a reload lead where one expects: #map,
-// #review, #review?like=ITEM, #export; the label screen has none.
+// Screens have addresses, so that Back, Forward and a reload work as usual: #map, #review,
+// #review?like=ITEM, #export. The label screen has none.
 
 export const OTHERS = ["map", "review", "export"];
 
-// The screen that the address names, and what it shall show first.
-export function here() {
+// The screen that the address names, and what it shows first.
+export function currentScreen() {
   const [name, query] = location.hash.slice(1).split("?");
   const like = new URLSearchParams(query).get("like");
   if (!OTHERS.includes(name)) return { name: "label" };
@@ -17,15 +17,15 @@ function address(name, wanted) {
 }
 
 // The person went to a screen: Back leads to the one before.
-export function went(name, wanted) {
-  const before = here();
+export function visit(name, wanted) {
+  const before = currentScreen();
   if (before.name !== name || before.wanted?.like !== wanted?.like) history.pushState(null, "", address(name, wanted));
 }
 
 // `go` is called with the screen that Back or Forward leads to.
 export function watchHistory(go) {
   window.addEventListener("popstate", () => {
-    const { name, wanted } = here();
+    const { name, wanted } = currentScreen();
     go(name, wanted);
   });
 }
