@@ -60,7 +60,10 @@ def test_every_command_has_help_and_an_example_that_parses(path: str, run: Run) 
         target = next(
             name for name in sorted(COMMANDS, key=len, reverse=True) if example.startswith(name)
         )
-        COMMANDS[target].make_context(target, shlex.split(example.removeprefix(target)))
+        arguments = shlex.split(example.removeprefix(target))
+        COMMANDS[target].make_context(
+            target, arguments, parent=click.Context(cli, **cli.context_settings)
+        )
     for option in COMMANDS[path].params:
         assert not isinstance(option, click.Option) or option.help, f"{option.name} needs help text"
 
@@ -74,8 +77,29 @@ def test_a_group_alone_shows_its_help(path: str, run: Run) -> None:
     assert out.startswith(f"Usage: {path}")
 
 
+def test_the_help_groups_every_command_and_leads_with_label(run: Run) -> None:
+    _, out, _ = run("--help")
+    _, listing = out.split("\nLabel:\n")
+    assert listing.split()[0] == "label"
+    for title in ("Look at data", "Compare methods", "Reproduce the paper"):
+        assert f"\n{title}:\n" in listing
+    for name in cli.commands:
+        assert len(re.findall(rf"^  {name} ", listing, re.MULTILINE)) == 1, name
+
+
 def test_version(run: Run) -> None:
     assert run("--version") == (0, f"poise {version('poise')}\n", "")
+
+
+@pytest.mark.parametrize("line", ["--version", "label --help", "dmo"])
+def test_python_m_poise_works_like_poise(line: str, run: Run) -> None:
+    as_module = subprocess.run(
+        [sys.executable, "-m", "poise", *shlex.split(line)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (as_module.returncode, as_module.stdout, as_module.stderr) == run(line)
 
 
 @pytest.mark.parametrize(
