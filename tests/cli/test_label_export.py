@@ -33,7 +33,7 @@ def run(capsys):
         (["nothing.csv"], "there is no nothing.csv"),
         (["nosuch"], "there is no nosuch"),
         (["digits", "--embed", "nope"], "no embedding is called 'nope'"),
-        (["digits", "--classes", "a,a"], "names a class twice"),
+        (["digits", "--classes", "a,a"], "--classes lists a class twice"),
         (["digits", "--overlap", "2"], "--overlap needs --annotators"),
         (["digits", "--import", "nofile.csv"], "there is no file nofile.csv"),
         (["digits", "--port", "80000"], "80000 is not in the range"),

@@ -53,7 +53,7 @@ def test_vectors(tmp_path, run, embedding):
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".db"}
     code, out, _ = run("predict", folder, tmp_path / "new.npy", "-o", tmp_path / "out.csv")
     assert code == 0
-    assert "50 items, 50 with a label near" in out
+    assert "50 items, 50 near a labelled item" in out
     with (tmp_path / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == [names[c] for c in right]
