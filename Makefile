@@ -7,10 +7,14 @@ DEMO := .venv/.demo
 READY := .venv/.installed
 BENCH := .venv/.bench
 DISTRIBUTED := .venv-petsc/.installed
+# Processes that run the tests; 0 runs all tests in one.
+PYTEST_WORKERS ?= 2
+# From Python 3.12 on, lines are counted with sys.monitoring, which is faster than tracing.
+COVERAGE_CORE = $$($(BIN)/python -c 'import sys; print(["ctrace", "sysmon"][sys.version_info >= (3, 12)])')
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-distributed check lint types slow docs bench picture format lock lowest clean
+.PHONY: help demo test test-distributed check coverage lint types slow docs bench picture format lock lowest clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,8 +24,13 @@ demo: $(DEMO) ## label a small data set by simulation and write out/demo/index.h
 
 test: lint types check ## lint, types and every test that is not slow
 
-check: $(READY) $(BENCH) ## the tests alone
-	$(BIN)/python -m pytest
+check: $(READY) $(BENCH) ## the tests alone, and the share of lines of src that they run
+	COVERAGE_CORE=$(COVERAGE_CORE) \
+	  $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report=
+	@echo "Line coverage of src: $$($(BIN)/coverage report --format=total)%"
+
+coverage: ## the lines that the last `make check` did not run, in out/coverage/index.html
+	$(BIN)/coverage html -q -d out/coverage
 
 test-distributed: $(DISTRIBUTED) ## the tests on Dask and PETSc, with two processes
 	POISE_REQUIRE_DISTRIBUTED=1 .venv-petsc/bin/python -m pytest tests/distributed
