@@ -35,9 +35,10 @@ coverage: ## the lines that the last `make check` did not run, in out/coverage/i
 test-distributed: $(DISTRIBUTED) ## the tests on Dask and PETSc, with two processes
 	POISE_REQUIRE_DISTRIBUTED=1 .venv-petsc/bin/python -m pytest tests/distributed
 
-lint: $(READY) ## style and likely mistakes
+lint: $(READY) ## style, likely mistakes and spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(READY) ## static types
 	$(BIN)/mypy
