@@ -71,11 +71,15 @@ format: $(READY) ## rewrite the code in the project's style
 COMPILE = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --no-emit-package poise
 ALL := .venv/all.lock
+# `make lock UPGRADE=` keeps the pinned versions and only adds and removes packages.
+UPGRADE ?= --upgrade
 
 lock: $(READY) ## pin the newest versions of everything
-	$(COMPILE) --upgrade --no-header --extra dev --extra bench --extra distributed -o $(ALL) pyproject.toml
+	cat requirements-demo.lock requirements-dev.lock requirements-bench.lock requirements-distributed.lock | \
+	  sed -n '/^[a-z0-9].*==/s/ *\\$$//p' | sort -u > $(ALL)
+	$(COMPILE) $(UPGRADE) --no-header --extra dev --extra bench --extra distributed -o $(ALL) pyproject.toml
 	for part in demo dev bench distributed; do \
-	  $(COMPILE) --upgrade --generate-hashes --custom-compile-command "make lock" --constraints $(ALL) \
+	  $(COMPILE) $(UPGRADE) --generate-hashes --custom-compile-command "make lock" --constraints $(ALL) \
 	    --no-annotate --extra $$part -o .venv/$$part.lock pyproject.toml || exit 1; \
 	done
 	for part in demo dev bench distributed; do mv .venv/$$part.lock requirements-$$part.lock; done
