@@ -1,5 +1,5 @@
-# Two commands: `make demo` and `make test`. Each makes .venv if it is missing and installs what its
-# lock pins; after that a call starts at once. `make help` lists the rest.
+# Two commands: `make demo` and `make test`. Each creates .venv if it is missing and installs the
+# packages that its lock pins; later calls start at once. `make help` lists the rest.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -46,7 +46,7 @@ types: $(READY) ## static types
 slow: $(READY) $(BENCH) ## the tests that take too long for every change
 	$(BIN)/python -m pytest -m slow
 
-docs: $(READY) ## the documentation, strictly, into site/
+docs: $(READY) ## build the documentation into site/; warnings are errors
 	$(BIN)/sphinx-build -q -W -n --keep-going docs site
 	@echo "site/index.html is ready"
 
@@ -65,9 +65,9 @@ format: $(READY) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Every file of a pinned version that the index holds is listed by its hash, so one lock serves all
-# platforms and Python versions; no index is named, so a mirror serves as well. Everything is resolved
-# together first: the locks are parts of one solution, and each can be installed on top of another.
+# A lock lists the hashes of all files of a version, so it serves all platforms and Python versions,
+# and it names no index, so a mirror works too. Everything is resolved together first: the locks are
+# parts of one solution, and each can be installed on top of another.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --no-emit-package poise
 ALL := .venv/all.lock
@@ -84,7 +84,7 @@ lock: $(READY) ## pin the newest versions of everything
 	done
 	for part in demo dev bench distributed; do mv .venv/$$part.lock requirements-$$part.lock; done
 
-# The tools may be new: it is what poise itself imports that is held to its lower bounds.
+# Only what poise itself imports is held to its lower bounds; the tools may be new.
 lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allows
 	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header \
 	  -o .venv/lowest.txt pyproject.toml
@@ -93,15 +93,15 @@ lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allow
 	  -r .venv/lowest.txt graphlearning hypothesis playwright pytest -e .
 	.venv-lowest/bin/python -m pytest
 
-clean: ## remove everything that make made
-	rm -rf .venv .venv-lowest .venv-petsc out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+clean: ## remove everything that make created
+	rm -rf .venv .venv-lowest .venv-petsc out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# A stamp is newer than what it was made from, or the installation is brought up to date. Only what
-# has a wheel is installed, so that no compiler is needed.
+# If a stamp is older than its lock, the installation is updated. Only wheels are installed, so that
+# no compiler is needed.
 $(DEMO): pyproject.toml requirements-demo.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "poise needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo not there):" \
+	  echo "poise needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo missing):" \
 	    "try make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "poise needs Python's venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
@@ -111,12 +111,12 @@ $(DEMO): pyproject.toml requirements-demo.lock
 	@touch $@
 
 $(READY): $(DEMO) requirements-dev.lock
-	@echo "Installing the tools of development into .venv (a minute or two the first time)"
+	@echo "Installing the development tools into .venv (a minute or two the first time)"
 	@$(PIP) install --require-hashes --only-binary :all: -r requirements-dev.lock
 	@touch $@
 
-# The exception: graphlearning is built from source. Without a compiler the tests that need it are
-# skipped, and no stamp is left, so that it is installed once there is one.
+# The exception is graphlearning, which is built from source. Without a compiler the tests that need
+# it are skipped, and no stamp is written, so that it is installed once there is a compiler.
 $(BENCH): $(READY) requirements-bench.lock
 	@if ! { command -v c++ || command -v g++ || command -v clang++; } >/dev/null; then \
 	  echo "There is no C++ compiler: graphlearning is not installed, and tests against it are skipped"; \
@@ -126,8 +126,8 @@ $(BENCH): $(READY) requirements-bench.lock
 	  echo "graphlearning could not be built (see above): tests against it are skipped"; \
 	fi
 
-# An environment of its own, with an MPI and PETSc compiled for it: ten minutes on two cores the first
-# time, and pip keeps the wheels. docs/decisions/petsc-build.md says what each option saves.
+# A separate environment with an MPI and PETSc compiled for it: ten minutes on two cores the first
+# time; pip keeps the wheels. docs/decisions/petsc-build.md says what each option saves.
 $(DISTRIBUTED): pyproject.toml requirements-distributed.lock requirements-petsc.lock
 	@PYTHON=$(PYTHON) .ci/petsc-environment
 	@touch $@
