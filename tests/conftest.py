@@ -1,11 +1,11 @@
-"""What every test shares: deterministic property tests, and the data folder."""
+"""What all tests share: repeatable property tests, the data folder, and how tests are grouped."""
 
 import os
 import signal
 from pathlib import Path
 
-# Threads of BLAS and OpenMP that wait for work sleep instead of spinning: on matrices as small as
-# those of the tests, spinning takes most of the processor's time. numpy reads this when imported.
+# Idle threads of BLAS and OpenMP sleep instead of spinning: the matrices of the tests are so small
+# that spinning would take most of the processor time. numpy reads this when it is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from poise.cli import progress
 
-# The same examples on every run: a failure that nobody can repeat helps nobody. Set
+# The same examples on every run, so that every failure can be repeated. Set
 # HYPOTHESIS_PROFILE=explore to look for new ones.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
@@ -36,17 +36,29 @@ def poise_data() -> Path:
     return folder
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if data_folder() is not None:
-        return
+# Before other plugins: pytest-xdist reads the groups, and -m selects by the markers.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that use a browser, skip those without data, and group them for workers.
+
+    The tests of a file share fixtures, so they stay together. Tests with a browser form one group:
+    two browsers at once would be too slow on two cores.
+    """
     missing = pytest.mark.skip(reason="needs data sets: set POISE_DATA to the folder with them")
+    in_parallel = config.pluginmanager.hasplugin("xdist")
     for item in items:
-        if item.get_closest_marker("data"):
+        uses_browser = "browser" in getattr(item, "fixturenames", ())
+        if uses_browser:
+            item.add_marker("browser")
+        if item.get_closest_marker("data") and data_folder() is None:
             item.add_marker(missing)
+        if in_parallel:
+            group = "browser" if uses_browser else item.path.stem
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
-# In the background a shell lets SIGINT be ignored, and what the tests start inherits that.
+# A shell starts background jobs with SIGINT ignored, and the processes that tests start inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# How slow a machine is must not decide what a test finds on stderr.
+# A slow machine must not print progress that a test does not expect on stderr.
 progress.QUIET_SECONDS = 1e6

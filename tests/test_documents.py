@@ -1,11 +1,14 @@
-"""What the documents at the root say is true: the code runs, the links lead somewhere."""
+"""The documents at the root are correct: their code runs, their links and versions are right."""
 
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+import poise
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +21,7 @@ def test_the_readmes_python_runs_as_it_stands(capsys: pytest.CaptureFixture[str]
     assert int(right) > 85
 
 
-def test_the_acquisition_that_contributors_are_shown_works() -> None:
+def test_the_acquisition_in_the_contributors_guide_works() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     use = (
@@ -26,14 +29,34 @@ def test_the_acquisition_that_contributors_are_shown_works() -> None:
         "learner = poise.Learner(graph, {0: 'a'}, acquisition='degree')\n"
         "print(learner.ask()[0] == 1 + graph.degrees[1:].argmax())"
     )
-    # In a process of its own: a name once registered stays registered.
+    # In a separate process, because a registered name stays registered.
     run = subprocess.run(
         [sys.executable, "-c", block + use], capture_output=True, text=True, check=True
     )
     assert run.stdout == "True\n"
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_the_citation_names_this_version_and_the_paper() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {poise.__version__}\n" in text
+    assert "Poisson reweighted Laplacian uncertainty sampling" in text
+
+
+def test_the_workflow_tests_the_python_versions_that_the_package_names() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    (versions,) = re.findall(r"^ +python: \[(.+)\]$", workflow, re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert re.findall(r"3\.\d+", versions) == [
+        version
+        for classifier in project["classifiers"]
+        for version in re.findall(r"^Programming Language :: Python :: (3\.\d+)$", classifier)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"],
+)
 def test_links_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
@@ -72,14 +95,14 @@ def test_a_lock_pins_everything_and_names_no_index(part: str) -> None:
 
 
 def test_the_locks_agree_and_only_the_benchmarks_need_a_compiler() -> None:
-    """So that each can be installed on top of another, and the demo and the tests anywhere."""
+    """Each lock can be installed on top of another, and the demo and tests need no compiler."""
 
     def versions(part: str) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+        pinned: dict[str, set[str]] = {}
         for requirement in pins(part):
             name, _, version = requirement.partition("==")
-            found.setdefault(name, set()).add(version.split()[0])
-        return found
+            pinned.setdefault(name, set()).add(version.split()[0])
+        return pinned
 
     demo, dev, bench = map(versions, ("demo", "dev", "bench"))
     assert demo.items() <= dev.items()

@@ -1,5 +1,6 @@
-"""``python -m poise``: the same as the command ``poise``."""
+"""``python -m poise`` runs the command ``poise``."""
 
 from poise.cli.main import main
 
-main()
+if __name__ == "__main__":
+    main()

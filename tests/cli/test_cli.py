@@ -44,8 +44,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def examples(command: click.Command) -> list[str]:
-    _, found, after = (command.help or "").partition("Example:\n")
-    assert found, "the help needs an example"
+    _, heading, after = (command.help or "").partition("Example:\n")
+    assert heading, "the help needs an example"
     return [line.strip() for line in after.split("\n\n")[0].splitlines() if line.strip()]
 
 
@@ -60,7 +60,10 @@ def test_every_command_has_help_and_an_example_that_parses(path: str, run: Run) 
         target = next(
             name for name in sorted(COMMANDS, key=len, reverse=True) if example.startswith(name)
         )
-        COMMANDS[target].make_context(target, shlex.split(example.removeprefix(target)))
+        arguments = shlex.split(example.removeprefix(target))
+        COMMANDS[target].make_context(
+            target, arguments, parent=click.Context(cli, **cli.context_settings)
+        )
     for option in COMMANDS[path].params:
         assert not isinstance(option, click.Option) or option.help, f"{option.name} needs help text"
 
@@ -74,8 +77,29 @@ def test_a_group_alone_shows_its_help(path: str, run: Run) -> None:
     assert out.startswith(f"Usage: {path}")
 
 
+def test_the_help_groups_every_command_and_leads_with_label(run: Run) -> None:
+    _, out, _ = run("--help")
+    _, listing = out.split("\nLabel:\n")
+    assert listing.split()[0] == "label"
+    for title in ("Look at data", "Compare methods", "Reproduce the paper"):
+        assert f"\n{title}:\n" in listing
+    for name in cli.commands:
+        assert len(re.findall(rf"^  {name} ", listing, re.MULTILINE)) == 1, name
+
+
 def test_version(run: Run) -> None:
     assert run("--version") == (0, f"poise {version('poise')}\n", "")
+
+
+@pytest.mark.parametrize("line", ["--version", "label --help", "dmo"])
+def test_python_m_poise_works_like_poise(line: str, run: Run) -> None:
+    as_module = subprocess.run(
+        [sys.executable, "-m", "poise", *shlex.split(line)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (as_module.returncode, as_module.stdout, as_module.stderr) == run(line)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +118,7 @@ def test_version(run: Run) -> None:
         ("acquisitions --jsn", "try 'poise acquisitions --help'"),
     ],
 )
-def test_a_slip_costs_one_line_that_says_what_to_do(line: str, advice: str, run: Run) -> None:
+def test_a_user_error_prints_one_line_with_advice(line: str, advice: str, run: Run) -> None:
     code, out, err = run(line)
     assert (code, out) == (2, "")
     assert re.fullmatch(r"poise: [^\n]+\n", err)
@@ -112,7 +136,7 @@ def test_a_slip_costs_one_line_that_says_what_to_do(line: str, advice: str, run:
         (OSError(28, "No space left on device"), 1),
     ],
 )
-def test_errors_cost_one_line(
+def test_errors_print_one_line(
     error: Exception,
     expected: int,
     run: Run,
@@ -127,13 +151,13 @@ def test_errors_cost_one_line(
     assert re.fullmatch(r"poise: [^\n]+\n", err)
 
 
-def test_an_unforeseen_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cli.commands, "fail", click.Command("fail", callback=lambda: 1 // 0))
     with pytest.raises(ZeroDivisionError):
         main(["fail"])
 
 
-def test_ctrl_c_costs_one_line() -> None:
+def test_ctrl_c_prints_one_line() -> None:
     code = (
         "import click, time; from poise.cli.main import cli, main\n"
         "def wait():\n    print('ready', flush=True); time.sleep(60)\n"
@@ -144,7 +168,7 @@ def test_ctrl_c_costs_one_line() -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.2)  # from the print into the sleep
+        time.sleep(0.2)  # until it is inside sleep()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -152,8 +176,8 @@ def test_ctrl_c_costs_one_line() -> None:
 
 
 def test_the_tests_pass_where_sigint_is_ignored() -> None:
-    """As in the background of a shell: what the tests start would inherit it."""
-    name = f"{__file__}::{test_ctrl_c_costs_one_line.__name__}"
+    """A shell starts background jobs that way, and child processes inherit it."""
+    name = f"{__file__}::{test_ctrl_c_prints_one_line.__name__}"
     process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name],
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
@@ -164,7 +188,7 @@ def test_the_tests_pass_where_sigint_is_ignored() -> None:
     assert process.returncode == 0, process.stdout
 
 
-def test_a_closed_pipe_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     code = "from poise.cli.main import main; main(['acquisitions', '--json'])"
     reader, writer = os.pipe()
     os.close(reader)
@@ -176,7 +200,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_the_command_line_adds_nothing_heavy_to_the_library() -> None:
-    """What a command needs is imported when it runs."""
+    """Each command imports what it needs when it runs."""
     code = (
         "import sys, poise; before = set(sys.modules); import poise.cli.main\n"
         "print(*sorted(name.split('.')[0] for name in set(sys.modules) - before))"
@@ -225,13 +249,13 @@ def test_demo_as_json_prints_nothing_else(run: Run, tmp_path: Path) -> None:
     assert [row["labels"] for row in read["accuracy"]] == [1, 5]
 
 
-@pytest.mark.parametrize("place", ["file", "file/below", "page"])
-def test_demo_says_at_once_that_the_page_cannot_be_written(
-    place: str, run: Run, tmp_path: Path
+@pytest.mark.parametrize("output", ["file", "file/below", "page"])
+def test_demo_fails_early_if_the_page_cannot_be_written(
+    output: str, run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "page" / "index.html").mkdir(parents=True)
-    code, out, err = run(f"demo -o {tmp_path / place}")
+    code, out, err = run(f"demo -o {tmp_path / output}")
     assert (code, out) == (2, "")
     assert re.fullmatch(r"poise: [^\n]+ -o\n", err)
     assert (tmp_path / "file").read_text() == "mine"

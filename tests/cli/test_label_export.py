@@ -1,4 +1,4 @@
-"""``poise label`` and ``poise export``: mistakes cost a line; exporting needs no app."""
+"""``poise label``, ``export`` and ``backup``: errors take one line; no app has to run."""
 
 import csv
 import shutil
@@ -33,7 +33,7 @@ def run(capsys):
         (["nothing.csv"], "there is no nothing.csv"),
         (["nosuch"], "there is no nosuch"),
         (["digits", "--embed", "nope"], "no embedding is called 'nope'"),
-        (["digits", "--classes", "a,a"], "names a class twice"),
+        (["digits", "--classes", "a,a"], "--classes lists a class twice"),
         (["digits", "--overlap", "2"], "--overlap needs --annotators"),
         (["digits", "--import", "nofile.csv"], "there is no file nofile.csv"),
         (["digits", "--port", "80000"], "80000 is not in the range"),
@@ -44,7 +44,7 @@ def run(capsys):
         (["digits", "--metric", "nope"], "'nope' is not one of"),
     ],
 )
-def test_mistakes_open_no_page(run, arguments, words):
+def test_errors_open_no_page(run, arguments, words):
     code, out, err = run("label", *arguments, "--no-browser")
     assert code == 2
     assert words in err
@@ -52,7 +52,7 @@ def test_mistakes_open_no_page(run, arguments, words):
     assert err.count("\n") == 1
 
 
-def test_help_shows_how_to_give_vectors(run):
+def test_help_shows_how_to_use_your_own_vectors(run):
     code, out, _ = run("label", "--help")
     assert code == 0
     assert "poise label items.parquet --column title,body --vectors embedding" in out
@@ -63,8 +63,8 @@ def test_help_shows_how_to_give_vectors(run):
 def labelled(tmp_path):
     folder = tmp_path / "digits.poise"
     project = Opening(Source("digits", folder, classes=("a", "b"))).open()
-    for place, name in ((0, "a"), (700, "b")):
-        data = {"items": [project.catalogue.ids[place]], "label": name}
+    for node, name in ((0, "a"), (700, "b")):
+        data = {"items": [project.catalogue.ids[node]], "label": name}
         project.record(Event("label", data))
     project.close()
     return folder
@@ -132,7 +132,7 @@ def contents(folder):
 
 
 def test_exporting_writes_nothing_into_the_project(run, labelled, tmp_path):
-    for name in ("features.npy", "graph.npz"):  # what is missing is made elsewhere
+    for name in ("features.npy", "graph.npz"):  # missing files are rebuilt elsewhere
         (labelled / name).unlink()
     before = contents(labelled)
     labelled.chmod(0o500)
@@ -163,7 +163,7 @@ def test_the_answers_are_backed_up(run, labelled, tmp_path):
         (["digits.poise", "-o", "digits.poise/events.db/x.db"], "choose another place"),
     ],
 )
-def test_mistakes_back_up_nothing(run, labelled, monkeypatch, arguments, words):
+def test_errors_back_up_nothing(run, labelled, monkeypatch, arguments, words):
     monkeypatch.chdir(labelled.parent)
     before = contents(labelled)
     code, _, err = run("backup", *arguments)
@@ -175,7 +175,7 @@ def test_mistakes_back_up_nothing(run, labelled, monkeypatch, arguments, words):
 
 @pytest.fixture
 def running(tmp_path):
-    """A real server: its process, and its address."""
+    """A real server: its process and its address."""
     command = [sys.executable, "-m", "poise", "label", "digits", "--no-browser"]
     command += ["--project", str(tmp_path / "p.poise")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -186,7 +186,7 @@ def running(tmp_path):
 
 
 def saved(address, n):
-    """Answers that the server said were saved."""
+    """Record `n` answers, each confirmed as saved by the server."""
     origin, _, token = address.partition("/?token=")
     with httpx.Client(base_url=origin, trust_env=False, timeout=60) as client:
         client.get("/", params={"token": token})
@@ -198,7 +198,7 @@ def saved(address, n):
             assert response.status_code == 200, response.text
 
 
-def test_ended_by_sigterm_the_file_alone_has_everything(running, tmp_path):
+def test_after_sigterm_the_database_file_alone_has_everything(running, tmp_path):
     process, address = running
     saved(address, 12)
     process.send_signal(signal.SIGTERM)
@@ -209,7 +209,7 @@ def test_ended_by_sigterm_the_file_alone_has_everything(running, tmp_path):
     copied.close()
 
 
-def test_a_second_server_is_told_where_the_first_one_is(running, tmp_path, run):
+def test_a_second_server_names_the_address_of_the_first(running, tmp_path, run):
     process, address = running
     second = ("label", "digits", "--no-browser", "--project", str(tmp_path / "p.poise"))
     code, out, err = run(*second)
@@ -227,7 +227,7 @@ def test_a_second_server_is_told_where_the_first_one_is(running, tmp_path, run):
         (["digits.poise"], "missing option '-o'"),
     ],
 )
-def test_mistakes_export_nothing(run, labelled, monkeypatch, arguments, words):
+def test_errors_export_nothing(run, labelled, monkeypatch, arguments, words):
     monkeypatch.chdir(labelled.parent)
     code, _, err = run("export", *arguments)
     assert code == 2

@@ -1,4 +1,4 @@
-"""``poise predict``: new items get the class of what is like them; the project stays as it is."""
+"""``poise predict``: new items get the class of similar items; the project does not change."""
 
 import csv
 import json
@@ -23,19 +23,19 @@ def run(capsys):
 
 
 def labelled(folder, source, truth, count=30, **options):
-    """A project with some right answers; they reach every class."""
+    """A project with some correct answers in every class."""
     project = Opening(Source(str(source), folder, **options)).open()
-    step = len(project.catalogue) // count | 1  # odd: the classes alternate
-    for place in range(0, len(project.catalogue), step):
-        name = truth(place)
+    step = len(project.catalogue) // count | 1  # odd, because the classes alternate
+    for node in range(0, len(project.catalogue), step):
+        name = truth(node)
         if name not in project.state.classes:
             project.record(Event("class", {"name": name}))
-        project.record(Event("label", {"items": [project.catalogue.ids[place]], "label": name}))
+        project.record(Event("label", {"items": [project.catalogue.ids[node]], "label": name}))
     project.close()
 
 
-def crowd(rng, n, d=6):
-    """Two crowds of vectors, and which each is of."""
+def two_clusters(rng, n, d=6):
+    """Vectors in two clusters, and the cluster of each."""
     codes = np.arange(n) % 2
     return (rng.normal(size=(n, d)) + 6 * codes[:, None]).astype(np.float32), codes
 
@@ -43,8 +43,8 @@ def crowd(rng, n, d=6):
 @pytest.mark.parametrize("embedding", ["raw", "pca"])
 def test_vectors(tmp_path, run, embedding):
     rng = np.random.default_rng(0)
-    X, codes = crowd(rng, 200)
-    new, right = crowd(rng, 50)
+    X, codes = two_clusters(rng, 200)
+    new, expected = two_clusters(rng, 50)
     np.save(tmp_path / "old.npy", X)
     np.save(tmp_path / "new.npy", new)
     folder = tmp_path / "old.poise"
@@ -53,16 +53,16 @@ def test_vectors(tmp_path, run, embedding):
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".db"}
     code, out, _ = run("predict", folder, tmp_path / "new.npy", "-o", tmp_path / "out.csv")
     assert code == 0
-    assert "50 items, 50 with a label near" in out
+    assert "50 items, 50 near a labelled item" in out
     with (tmp_path / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["label"] for row in rows] == [names[c] for c in right]
+    assert [row["label"] for row in rows] == [names[c] for c in expected]
     assert all(0.8 < float(row["probability"]) <= 1 for row in rows)
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".db"}
     assert before == after
 
 
-def test_texts_that_are_like_nothing_labelled_say_so(tmp_path, run):
+def test_few_labels_give_no_probability(tmp_path, run):
     cats = [f"my cat number {i} sleeps on the warm sofa" for i in range(15)]
     cars = [f"the engine of car {i} needs new oil and brakes" for i in range(15)]
     table = tmp_path / "old.csv"
@@ -79,8 +79,8 @@ def test_texts_that_are_like_nothing_labelled_say_so(tmp_path, run):
     assert [row["probability"] for row in rows] == [None, None], "six answers are no evidence"
 
 
-def test_mistakes(tmp_path, run):
-    X, codes = crowd(np.random.default_rng(0), 60)
+def test_errors(tmp_path, run):
+    X, codes = two_clusters(np.random.default_rng(0), 60)
     np.save(tmp_path / "old.npy", X)
     folder = tmp_path / "old.poise"
     Opening(Source(str(tmp_path / "old.npy"), folder)).open().close()
@@ -100,8 +100,8 @@ def test_mistakes(tmp_path, run):
     assert not out.exists()
 
 
-def test_what_is_left_out_is_named(tmp_path, run):
-    X, codes = crowd(np.random.default_rng(0), 60)
+def test_items_left_out_are_listed(tmp_path, run):
+    X, codes = two_clusters(np.random.default_rng(0), 60)
     np.save(tmp_path / "old.npy", X)
     folder = tmp_path / "old.poise"
     labelled(folder, tmp_path / "old.npy", lambda i: "ab"[codes[i]])
@@ -113,9 +113,9 @@ def test_what_is_left_out_is_named(tmp_path, run):
     assert err == "left out: 1 (row 4: it holds NaN or an infinite number)\n"
 
 
-def test_a_table_is_read_as_that_of_the_project(tmp_path, run):
-    """Several columns, or one of vectors, need not be named again."""
-    X, codes = crowd(np.random.default_rng(0), 40)
+def test_a_table_is_read_with_the_columns_of_the_project(tmp_path, run):
+    """The columns of texts or vectors need not be given again."""
+    X, codes = two_clusters(np.random.default_rng(0), 40)
 
     def table(path):
         rows = [
@@ -135,7 +135,7 @@ def test_a_table_is_read_as_that_of_the_project(tmp_path, run):
 
 
 def test_vectors_of_another_length_are_refused(tmp_path, run):
-    X, codes = crowd(np.random.default_rng(0), 40)
+    X, codes = two_clusters(np.random.default_rng(0), 40)
     np.save(tmp_path / "old.npy", X)
     np.save(tmp_path / "short.npy", X[:, :3])
     folder = tmp_path / "old.poise"

@@ -1,4 +1,4 @@
-"""Progress where stderr is not a terminal: lines, for what takes long."""
+"""Progress lines for long commands where stderr is not a terminal."""
 
 import time
 from contextlib import suppress
@@ -11,13 +11,13 @@ from poise.experiments.experiment import Method
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines from the start and all the time."""
+    """Print lines at once and without a pause."""
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.01)
 
 
 def next_line(capsys: pytest.CaptureFixture[str], containing: str) -> str:
-    """Wait for a line on stderr; nothing may come on stdout."""
+    """Wait for a line on stderr; nothing may appear on stdout."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         out, err = capsys.readouterr()
@@ -30,7 +30,7 @@ def next_line(capsys: pytest.CaptureFixture[str], containing: str) -> str:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_lines_tell_how_far_a_step_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_show_the_progress_of_a_step(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.progress_bar("Loading") as begin:
         assert next_line(capsys, "Loading").endswith(" s so far")
         report = begin("Labelling")
@@ -45,7 +45,7 @@ def test_lines_tell_how_far_a_step_is(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.usefixtures("impatient")
-def test_one_line_tells_of_all_methods_under_way(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_covers_all_running_methods(capsys: pytest.CaptureFixture[str]) -> None:
     norm, margin, random = Method("norm"), Method("margin", "margin"), Method("random", "random")
     with progress.method_bars() as (begin, report):
         begin("Reading digits")
@@ -63,7 +63,7 @@ def test_one_line_tells_of_all_methods_under_way(capsys: pytest.CaptureFixture[s
         assert norm.title not in next_line(capsys, "60%")
 
 
-def test_what_is_quick_says_nothing(
+def test_quick_work_prints_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "QUIET_SECONDS", 60.0)
@@ -73,7 +73,7 @@ def test_what_is_quick_says_nothing(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_the_lines_end_with_the_job(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lines_stop_with_the_job(capsys: pytest.CaptureFixture[str]) -> None:
     with suppress(KeyboardInterrupt), progress.progress_bar("Loading"):
         next_line(capsys, "Loading")
         raise KeyboardInterrupt
@@ -83,16 +83,16 @@ def test_the_lines_end_with_the_job(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_closed_stderr_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
+def test_a_closed_stderr_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = []
 
     def closed(line: str, err: bool) -> None:
-        told.append(line)
+        lines.append(line)
         raise BrokenPipeError
 
     monkeypatch.setattr("click.echo", closed)
     with progress.progress_bar("Loading"):
-        while not told:
+        while not lines:
             time.sleep(0.01)
         time.sleep(0.1)
-    assert len(told) == 1
+    assert len(lines) == 1

@@ -314,7 +314,7 @@ class TestCommand:
         ("line", "message"),
         [
             ("digits", "missing option '-o'"),
-            ("digits -o X.txt", "does not end in .npy"),
+            ("digits -o X.txt", "must end in .npy"),
             ("digits -o F.npy", "F.npy is a folder"),
             ("digits --with pcaa -o X.npy", "did you mean pca?"),
             ("digits --with pca --seed 1 -o X.npy", "pca does not take seed: it takes dimensions"),

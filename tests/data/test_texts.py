@@ -48,7 +48,7 @@ def test_a_description_shows_a_text(questions):
     shown = CliRunner().invoke(dataset, ["banking77-mod2"], catch_exceptions=False).stdout
     lines = dict(line.split(maxsplit=1) for line in shown.splitlines())
     assert lines["text"] == "Where is my card?"
-    assert lines["sizes"] == "2 to 3 points a class"
+    assert lines["sizes"] == "2 to 3 points per class"
     assert "image" not in lines
     embedded = CliRunner().invoke(dataset, ["banking77", "--embedding", "use"])
     assert "banking77_use.npz" in str(embedded.exception)

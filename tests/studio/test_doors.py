@@ -359,7 +359,9 @@ def test_a_certificate_that_is_none(tmp_path, certificate):
 def test_addresses_for_others_are_told(photos, tmp_path, command):
     folder = tmp_path / "p.poise"
     app = command(photos, "--project", folder, "--host=0.0.0.0", POISE_PASSWORD="open sesame")
-    text = "".join(iter(app.process.stdout.readline, "Ctrl-C ends it; nothing is lost.\n"))
+    text = "".join(
+        iter(app.process.stdout.readline, "Press Ctrl-C to stop; every answer is saved.\n")
+    )
     assert app.address.startswith("http://127.0.0.1:")
     assert "From other machines, with the password:" in text
     assert f"http://{socket.gethostname()}:" in text

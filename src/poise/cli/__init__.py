@@ -1,5 +1,5 @@
-"""The command line: one thin file per command, over the library.
+"""The command line: one thin file per command on top of the library.
 
-Nothing here is imported by the library. The command files import what they need when they run, so
-that ``poise --help`` does not wait for numba and scikit-learn.
+The library imports nothing from here. Each command imports what it needs when it runs, so that
+``poise --help`` does not wait for numba and scikit-learn.
 """

@@ -1,4 +1,4 @@
-"""``poise acquisitions``: what can be chosen by name."""
+"""``poise acquisitions``: list acquisitions, policies and schedules."""
 
 import json
 from typing import Any
@@ -9,10 +9,10 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def acquisitions(as_json: bool) -> None:
-    """List what can be chosen by name.
+    """List acquisitions, policies and schedules.
 
-    An acquisition says how much is to be learned from each point, a policy picks from these values
-    what to ask, and a schedule says how tau changes with the number of answers.
+    An acquisition scores each point by how useful its label would be, a policy uses these scores to
+    pick the points to ask about, and a schedule sets tau from the number of answers.
 
     \b
     Example:
@@ -54,16 +54,16 @@ def acquisitions(as_json: bool) -> None:
         console.print(table)
         console.print()
     console.print(
-        'The default is auto. Use another: poise.Learner(graph, labels, acquisition="norm")',
+        'The default is auto. To use another: poise.Learner(graph, labels, acquisition="norm")',
         highlight=False,
     )
     console.print(
-        "From no labels at all: poise.Learner(graph, {}, seeding=...) with dac, typicality,"
+        "To start without labels: poise.Learner(graph, {}, seeding=...) with dac, typicality,"
         " kmeans++ or land",
         highlight=False,
     )
 
 
 def traits(factory: Any) -> dict[str, str]:
-    """What an acquisition says of itself; one of your own may say nothing."""
+    """The optional descriptions that an acquisition class declares."""
     return {name: getattr(factory, name, "") for name in ("needs", "cost", "use")}

@@ -1,4 +1,4 @@
-"""``poise backup``: a copy of a project's answers."""
+"""``poise backup``: back up a project's answers."""
 
 from pathlib import Path
 
@@ -17,11 +17,11 @@ from poise.errors import InputError
     help="File to write, such as answers.db.",
 )
 def backup(project: Path, output: Path) -> None:
-    """Copy the answers of a project, also while people label.
+    """Back up the answers of a project.
 
-    PROJECT is the folder that `poise label` keeps, NAME.poise. The copy holds every answer that was
-    saved, in one file. To go back to it, end `poise label` and put the file into the project's
-    folder as events.db.
+    This is safe while people are labelling. PROJECT is the folder created by `poise label`,
+    NAME.poise. The backup is one file with every saved answer. To restore it, stop `poise label`
+    and copy the file into the project folder as events.db.
 
     \b
     Example:
@@ -31,9 +31,9 @@ def backup(project: Path, output: Path) -> None:
 
     log = project / "events.db"
     if not log.is_file():
-        raise InputError(f"{project} is not a project of poise label: it has no events.db")
+        raise InputError(f"{project} is not a poise project: it has no events.db")
     if output.is_dir() or (output.exists() and output.samefile(log)):
-        raise InputError(f"{output} is not a file to write a copy to: give another name")
+        raise InputError(f"{output} is a folder or the project's own log: give another name")
     store = EventStore.copy_of(log)
     try:
         count = store.back_up(output)

@@ -1,4 +1,4 @@
-"""``poise dataset``: what data sets there are, and one of them in detail."""
+"""``poise dataset``: list data sets, or describe one."""
 
 import json
 from textwrap import shorten
@@ -9,23 +9,23 @@ import click
 if TYPE_CHECKING:
     from poise.data.datasets import Dataset
 
-#: Letters of a text to show.
-SHOWN = 80
+#: Length of the excerpt from the first text.
+EXCERPT_CHARACTERS = 80
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option(
-    "--embedding", default="raw", help="Embedding to describe; texts use tfidf if none is given."
+    "--embedding", default="raw", help="Embedding to describe.  [default: raw, or tfidf for texts]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def dataset(name: str | None, embedding: str, as_json: bool) -> None:
-    """List data sets, or fetch and describe one.
+    """List data sets, or download and describe one.
 
-    Files are looked for in the folder that the variable POISE_DATA names, then in the cache folder;
-    what is missing is downloaded once, and an interrupted download goes on where it stopped. Add
-    -modK to a name for its clusters modulo K as classes. An embedding is read from a file
-    NAME_EMBEDDING.npz in these folders, or computed once (see poise embed).
+    Files are read from the folder named by the environment variable POISE_DATA, or else from the
+    cache folder. Missing files are downloaded once, and an interrupted download resumes where it
+    stopped. Add -modK to a name to use its clusters modulo K as classes. An embedding is read from
+    NAME_EMBEDDING.npz in these folders, or computed once (see `poise embed`).
 
     \b
     Example:
@@ -43,9 +43,9 @@ def dataset(name: str | None, embedding: str, as_json: bool) -> None:
             click.echo(json.dumps(listing, indent=2))
             return
         width = max(map(len, listing))
-        for known, description in listing.items():
-            click.echo(f"{known:{width}}  {description}")
-        click.echo("\nFetch and describe one: poise dataset digits")
+        for known_name, description in listing.items():
+            click.echo(f"{known_name:{width}}  {description}")
+        click.echo("\nDownload and describe one: poise dataset digits")
         return
     with progress_bar(name) as begin:
         progress = begin(f"fetching {name}")
@@ -58,25 +58,24 @@ def dataset(name: str | None, embedding: str, as_json: bool) -> None:
             click.echo(f"{key:10} {value:,}" if isinstance(value, int) else f"{key:10} {value}")
 
 
-def describe(found: "Dataset") -> dict[str, Any]:
-    """What there is to say about a data set, as JSON can hold it.
-
-    `text` is how the first one begins.
-    """
+def describe(data_set: "Dataset") -> dict[str, Any]:
+    """A summary of a data set as JSON can hold it; `text` is the start of the first text."""
     import numpy as np
 
-    n, d = found.X.shape
-    sizes = np.unique_counts(found.classes).counts
+    n, d = data_set.X.shape
+    sizes = np.unique_counts(data_set.classes).counts
     return {
-        "name": found.name,
+        "name": data_set.name,
         "points": n,
         "features": d,
-        "clusters": found.n_clusters,
-        "classes": found.n_classes,
-        "sizes": f"{sizes.min():,} to {sizes.max():,} points a class",
-        "image": None if found.shape is None else " x ".join(map(str, found.shape)),
-        "text": None if found.texts is None else shorten(found.texts[0], SHOWN, placeholder=" ..."),
-        "source": found.source,
-        "licence": found.licence,
-        "note": found.note,
+        "clusters": data_set.n_clusters,
+        "classes": data_set.n_classes,
+        "sizes": f"{sizes.min():,} to {sizes.max():,} points per class",
+        "image": None if data_set.shape is None else " x ".join(map(str, data_set.shape)),
+        "text": None
+        if data_set.texts is None
+        else shorten(data_set.texts[0], EXCERPT_CHARACTERS, placeholder=" ..."),
+        "source": data_set.source,
+        "licence": data_set.licence,
+        "note": data_set.note,
     }

@@ -1,4 +1,4 @@
-"""``poise embed``: features of items, as an array in a file."""
+"""``poise embed``: write the features of items to a file."""
 
 import json
 from pathlib import Path
@@ -15,18 +15,20 @@ import click
     "name",
     default="auto",
     show_default=True,
-    help="Which embedding; auto picks the one that suits the items, as the app does.",
+    help="Embedding to use; auto picks one that suits the items, as the app does.",
 )
 @click.option(
-    "--column", help="Column of a table with texts or paths of images; title,body joins texts."
+    "--column", help="Table column with texts or image paths; title,body joins two text columns."
 )
 @click.option(
-    "--size", type=int, help="Side in pixels that images are scaled to.  [default: 64; 32 for pca]"
+    "--size", type=int, help="Pixels per side of scaled images.  [default: 64; 32 for pca]"
 )
-@click.option("--colour", is_flag=True, help="Keep the colours of images that are scaled.")
-@click.option("--dimensions", type=int, help="Numbers per item, if the embedding lets you choose.")
-@click.option("--model", help="Network for text-encoder or image-encoder.")
-@click.option("--seed", type=int, help="Random seed of vae.")
+@click.option("--colour", is_flag=True, help="Keep colours when images are scaled.")
+@click.option(
+    "--dimensions", type=int, help="Number of dimensions, if the embedding lets you choose."
+)
+@click.option("--model", help="Network used by text-encoder or image-encoder.")
+@click.option("--seed", type=int, help="Random seed for vae.")
 @click.option(
     "--set",
     "settings",
@@ -44,11 +46,12 @@ def embed(
     settings: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Turn items into vectors that can be compared; without SOURCE, list the embeddings.
+    """Turn items into vectors, or list the embeddings.
 
-    SOURCE is a data set's name, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl or
-    .parquet file with texts or paths of images, or a folder of images, which are read in the order
-    of their paths. Results are cached, and interrupted work resumes where it stopped.
+    SOURCE is the name of a data set, a .npy file, a .npz file with an array X, a .csv, .tsv, .jsonl
+    or .parquet table with texts or image paths, or a folder of images (read in order of their
+    paths). Without SOURCE, the embeddings are listed. Results are cached, and interrupted work
+    resumes where it stopped.
 
     \b
     Example:
@@ -65,8 +68,8 @@ def embed(
     if source is None:
         listing = poise.embeddings()
         width = max(map(len, listing))
-        for known, description in listing.items():
-            click.echo(f"{known:{width}}  {description}")
+        for known_name, description in listing.items():
+            click.echo(f"{known_name:{width}}  {description}")
         click.echo("\nUse one: poise embed digits --with pca -o X.npy")
         return
     if output is None:
@@ -81,7 +84,7 @@ def embed(
     parameters = {key: value for key, value in options.items() if value is not None}
     parameters |= dict(map(parse_setting, settings))
     if name != AUTO:
-        make(name, parameters)  # a slip costs no reading
+        make(name, parameters)  # reports a mistake before anything is read
     check_output(output)
     with progress_bar(f"Reading {source}"):
         items = read_items(source, column, size, colour)
@@ -96,7 +99,7 @@ def embed(
 
 
 def parse_setting(setting: str) -> tuple[str, Any]:
-    """``NAME=VALUE`` as a name and a number, truth value or text."""
+    """Split ``NAME=VALUE``; the value becomes a number, a truth value or text."""
     from poise.errors import InputError
 
     name, equals, value = setting.partition("=")
@@ -109,14 +112,14 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 
 def check_output(output: Path) -> None:
-    """Say before the work that the file cannot be written, not after it."""
+    """Fail before the work starts if the file cannot be written."""
     from poise.errors import InputError
     from poise.files import write_whole
 
     if output.suffix != ".npy":
-        raise InputError(f"{output} does not end in .npy: that is what is written")
+        raise InputError(f"{output} must end in .npy")
     if output.is_dir():
-        raise InputError(f"{output} is a folder: give another file with -o")
+        raise InputError(f"{output} is a folder: give a file name with -o")
     probe = output.with_name(output.name + ".try")
     write_whole(probe, lambda file: None)
     probe.unlink()

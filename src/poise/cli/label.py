@@ -10,78 +10,88 @@ from poise.errors import InputError
 
 @click.command()
 @click.argument("source")
-@click.option("--classes", default="", help="Names of classes, with commas between them.")
+@click.option("--classes", default="", help="Class names, separated by commas.")
 @click.option(
-    "--column", help="Column of a table with texts or paths of images; title,body joins texts."
+    "--column", help="Table column with texts or image paths; title,body joins two text columns."
 )
-@click.option("--key", help="Column of a table whose values name the items.")
-@click.option("--label-column", help="Column of a table that holds labels.  [default: label]")
+@click.option("--key", help="Table column that identifies each item.")
+@click.option("--label-column", help="Table column with labels.  [default: label]")
 @click.option(
-    "--ignore-labels", is_flag=True, help="Leave out labels of the source: sub-folders, a column."
+    "--ignore-labels", is_flag=True, help="Ignore labels in the source: sub-folders, a column."
 )
-@click.option("--embed", "embedding", help="Embedding; by the kind of the items if not given.")
-@click.option("--vectors", help="Column of a table with vectors of your own, instead of --embed.")
+@click.option("--embed", "embedding", help="Embedding.  [default: chosen by the kind of item]")
+@click.option("--vectors", help="Table column with your own vectors, instead of --embed.")
 @click.option(
     "--features",
     type=click.Path(path_type=Path),
-    help="Vectors of your own: .npy, a row per item, images in the order of their paths.",
+    help="Your own vectors: .npy file with one row per item, images in order of their paths.",
 )
 @click.option(
     "--feature-names",
     type=click.Path(path_type=Path),
-    help="CSV file whose first column names the image of each row of --features.",
+    help="CSV file whose first column names the image for each row of --features.",
 )
 @click.option(
     "--metric",
     type=click.Choice(["euclidean", "cosine"]),
-    help="How vectors are compared; your own by euclidean distance if not given.",
+    help="Distance between vectors.  [default: euclidean for your own, else set by the embedding]",
 )
 @click.option(
     "--k",
     type=click.IntRange(1, 500),
-    help="Neighbours an item.  [default: 10, or what the project has]",
+    help="Neighbours per item.  [default: 10, or the project's setting]",
 )
 @click.option(
     "--import",
     "labels",
     type=click.Path(path_type=Path),
-    help="Labels exported before: .csv, .jsonl or .parquet.",
+    help="Import labels from an earlier export: .csv, .jsonl or .parquet.",
 )
 @click.option(
     "--project",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of the project.  [default: NAME.poise]",
+    help="Project folder.  [default: NAME.poise]",
 )
-@click.option("--annotators", is_flag=True, help="Several people: each gives a name.")
+@click.option("--annotators", is_flag=True, help="Let several people label; each enters a name.")
 @click.option(
     "--overlap",
     type=click.IntRange(1, 100),
-    help="How many people are asked about an item.  [default: 1]",
+    help="Number of people who label each item.  [default: 1]",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Any free one by default.")
-@click.option("--host", default="127.0.0.1", help="Address for others to reach; needs a password.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port to listen on.  [default: any free port]",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 lets other computers connect, with a password.",
+)
 @click.option(
     "--password",
     envvar="POISE_PASSWORD",
-    help="Of those who come from elsewhere; better in the variable POISE_PASSWORD.",
+    help="Password for remote users; better set in the environment variable POISE_PASSWORD.",
 )
 @click.option(
     "--certfile",
     type=click.Path(path_type=Path),
-    help="Certificate, to serve by HTTPS; with --keyfile. PEM files.",
+    help="TLS certificate for HTTPS, a PEM file; needs --keyfile.",
 )
 @click.option(
     "--keyfile",
     type=click.Path(path_type=Path),
-    help="Private key of the certificate.",
+    help="Private key of the certificate, a PEM file.",
 )
 @click.option(
     "--root-path",
     default="",
-    help="Where a proxy serves it: /poise, or the whole address, https://label.example/poise.",
+    help="Path or full address behind a reverse proxy: /poise or https://label.example/poise.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 def label(
     source: str,
     classes: str,
@@ -99,9 +109,9 @@ def label(
 ) -> None:
     """Label your own data in the browser.
 
-    SOURCE is a folder of images, a .csv, .tsv, .jsonl or .parquet file with a column of texts or of
-    paths of images, a .npy or .npz file of vectors, or the name of a data set. Every answer is on
-    disk before the page goes on; start the same command again to go on where you stopped.
+    SOURCE is a folder of images, a .csv, .tsv, .jsonl or .parquet table with a column of texts or
+    image paths, a .npy or .npz file of vectors, or the name of a data set. Each answer is saved
+    before the next question appears. Run the same command again to continue where you stopped.
 
     \b
     Example:
@@ -117,13 +127,13 @@ def label(
 
     names = tuple(name.strip() for name in classes.split(",") if name.strip())
     if len(set(names)) < len(names):
-        raise InputError(f"classes names a class twice: {classes}")
+        raise InputError(f"--classes lists a class twice: {classes}")
     if host != "127.0.0.1" and not password:
-        password = click.prompt("Password for those who come from elsewhere", hide_input=True)
+        password = click.prompt("Password for remote users", hide_input=True)
     if overlap is not None and overlap > 1 and not annotators:
-        raise InputError("--overlap needs --annotators: one person is asked once")
+        raise InputError("--overlap needs --annotators: one person labels an item only once")
     if (certfile is None) != (keyfile is None):
-        raise InputError("--certfile and --keyfile go together: give both, or neither")
+        raise InputError("--certfile and --keyfile must be used together")
     from poise.studio.opening import Opening, Source
     from poise.studio.web.serve import serve
 
@@ -139,12 +149,12 @@ def label(
         if len(addresses) > 1:
             others = "\n  ".join(addresses[1:])
             click.echo(f"From other machines, with the password:\n\n  {others}\n")
-        click.echo("Ctrl-C ends it; nothing is lost.")
+        click.echo("Press Ctrl-C to stop; every answer is saved.")
         if not no_browser:
             click.launch(addresses[0])
 
     def failed(error: Exception) -> None:
-        click.echo(f"Could not prepare {source}: {error}\nCtrl-C ends poise.", err=True)
+        click.echo(f"Could not prepare {source}: {error}\nPress Ctrl-C to quit.", err=True)
 
     serve(
         Opening(wanted, tell=lambda line: click.echo(line, err=True)),

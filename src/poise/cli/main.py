@@ -1,4 +1,4 @@
-"""The ``poise`` command: its subcommands, and what happens when something goes wrong."""
+"""The ``poise`` command: its subcommands, and how errors are reported."""
 
 import os
 import sys
@@ -19,54 +19,50 @@ from poise.cli.label import label
 from poise.cli.predict import predict
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
+from poise.cli.sections import SectionedGroup
 from poise.cli.theory import theory
 from poise.errors import InputError, MissingExtraError, PoiseError
 
-OK, FAILED, USER_MISTAKE, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 
-# Errors of the file system that the person at the keyboard can mend by choosing another path.
-PATH_MISTAKES = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
+# File system errors that the user can fix by choosing another path.
+PATH_ERRORS = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+
+# The commands as `poise --help` groups them.
+SECTIONS = {
+    "Label": (label, export, predict, backup),
+    "Look at data": (dataset, embed),
+    "Compare methods": (demo, acquisitions, run, bench),
+    "Reproduce the paper": (reproduce, theory),
+}
 
 
 @click.group(
+    cls=SectionedGroup,
+    sections=SECTIONS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="poise", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Tell it a few labels; it asks for the next one worth knowing, and knows the rest.
+    """Label a few items; poise picks the ones worth labelling and predicts the rest.
 
     \b
     Example:
-      poise demo
+      poise label photos/
+      poise export photos.poise -o labels.csv
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (
-    acquisitions,
-    backup,
-    bench,
-    dataset,
-    demo,
-    embed,
-    export,
-    label,
-    predict,
-    reproduce,
-    run,
-    theory,
-):
-    cli.add_command(command)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run ``poise`` and exit: 0 done, 1 failed, 2 the user's mistake, 130 interrupted.
+    """Run ``poise`` and exit: 0 success, 1 failure, 2 user error, 130 interrupted.
 
-    A mistake costs one line on stderr. Only an error that nobody foresaw shows its traceback,
-    because then it is the developers who have to read it.
+    Errors take one line on stderr. Only an unexpected error shows its traceback, because a
+    developer has to read it.
     """
     try:
         outcome = cli.main(arguments, prog_name="poise", standalone_mode=False)
@@ -74,29 +70,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else named_command(arguments)
         message = sentence(error.format_message())
-        stop(USER_MISTAKE, f"{message}{'' if message.endswith('?') else ';'} try '{path} --help'")
+        stop(USER_ERROR, f"{message}{'' if message.endswith('?') else ';'} try '{path} --help'")
     except click.ClickException as error:
-        stop(USER_MISTAKE, sentence(error.format_message()))
-    except click.Abort as error:  # what click makes of Ctrl-C
+        stop(USER_ERROR, sentence(error.format_message()))
+    except click.Abort as error:  # click raises this on Ctrl-C
         stop(INTERRUPTED, str(error) or "interrupted")
     except (InputError, MissingExtraError) as error:
-        stop(USER_MISTAKE, str(error))
+        stop(USER_ERROR, str(error))
     except PoiseError as error:
         stop(FAILED, str(error))
-    except BrokenPipeError:  # whoever read our output has had enough, as `head` has
+    except BrokenPipeError:  # the reader of our output has stopped, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        mistake = isinstance(error, (*PATH_MISTAKES, PermissionError))
+        user_error = isinstance(error, (*PATH_ERRORS, PermissionError))
         stop(
-            USER_MISTAKE if mistake else FAILED, f"{sentence(error.strerror or str(error))}{where}"
+            USER_ERROR if user_error else FAILED, f"{sentence(error.strerror or str(error))}{where}"
         )
     sys.exit(outcome if isinstance(outcome, int) else OK)
 
 
 def named_command(arguments: Sequence[str] | None) -> str:
-    """The command that `arguments` name, as far as they do: where to look for help."""
+    """The longest command path that `arguments` name, for the advice to look at its help."""
     path, command = "poise", cast(click.Command, cli)
     for word in sys.argv[1:] if arguments is None else arguments:
         if not isinstance(command, click.Group) or word not in command.commands:
@@ -112,6 +108,6 @@ def sentence(message: str) -> str:
 
 
 def stop(code: int, message: str) -> NoReturn:
-    """Say in one line what went wrong, and exit."""
+    """Print one line that says what went wrong, and exit."""
     click.echo(f"poise: {' '.join(message.split())}", err=True)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""``poise predict``: a labelled project applied to new items."""
+"""``poise predict``: predict the class of new items from a labelled project."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,8 @@ import click
 
 from poise.errors import InputError
 
-#: Items left out that are named.
-NAMED = 5
+#: Number of unreadable items listed by name.
+LISTED_ITEMS = 5
 
 
 @click.command()
@@ -23,28 +23,29 @@ NAMED = 5
 )
 @click.option(
     "--column",
-    help="Column of a table with the texts or the paths of images.  [default: the project's]",
+    help="Table column with texts or image paths.  [default: the project's]",
 )
-@click.option("--key", help="Column of a table whose values name the items.")
+@click.option("--key", help="Table column that identifies each item.")
 @click.option(
     "--vectors",
-    help="Column of a table that holds vectors of your own.  [default: the project's]",
+    help="Table column with your own vectors.  [default: the project's]",
 )
 @click.option(
-    "--features", type=click.Path(path_type=Path), help="Vectors of your own for a folder, .npy."
+    "--features", type=click.Path(path_type=Path), help="Your own vectors for a folder: .npy file."
 )
 @click.option(
     "--feature-names",
     type=click.Path(path_type=Path),
-    help="CSV file whose first column names the image of each row of --features.",
+    help="CSV file whose first column names the image for each row of --features.",
 )
 def predict(project: Path, source: str, output: Path, **options: Any) -> None:
-    """Say which class new items belong to, without adding them to the project.
+    """Predict the class of new items.
 
-    PROJECT is the folder that `poise label` keeps, NAME.poise; SOURCE is what `poise label` takes,
-    with items of the same kind. The columns are id, source, label, probability (empty until there
-    is evidence for one) and near: whether anything like the item was labelled. Items that cannot be
-    read are left out, and named.
+    The items are not added to the project. PROJECT is the folder created by `poise label`,
+    NAME.poise. SOURCE is anything that `poise label` accepts, with the same kind of items. The
+    output has the columns id, source, label, probability (empty until there are enough labels to
+    estimate it) and near (whether a similar item has been labelled). Items that cannot be read are
+    left out and listed.
 
     \b
     Example:
@@ -71,7 +72,9 @@ def predict(project: Path, source: str, output: Path, **options: Any) -> None:
         content = exchange.written(rows, kind, FIELDS)
         write_bytes(output, content)
     if new.unreadable:
-        named = "; ".join(f"{name}: {why}" for name, why in new.unreadable[:NAMED])
-        more = "; ..." if len(new.unreadable) > NAMED else ""
+        named = "; ".join(f"{name}: {why}" for name, why in new.unreadable[:LISTED_ITEMS])
+        more = "; ..." if len(new.unreadable) > LISTED_ITEMS else ""
         click.echo(f"left out: {len(new.unreadable):,} ({named}{more})", err=True)
-    click.echo(f"{output}: {len(rows):,} items, {sum(row[-1] for row in rows):,} with a label near")
+    click.echo(
+        f"{output}: {len(rows):,} items, {sum(row[-1] for row in rows):,} near a labelled item"
+    )

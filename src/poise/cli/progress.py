@@ -1,6 +1,6 @@
 """Progress on stderr, as the ``progress(done, total)`` callback that the library calls.
 
-On a terminal these are bars. Elsewhere, as in a log, a line says every few seconds how far it is.
+On a terminal this is a set of bars. Elsewhere, as in a log, a line is printed every few seconds.
 """
 
 import threading
@@ -21,16 +21,16 @@ LINE_SECONDS = 5.0
 
 
 class StepProgress(Protocol):
-    """How far a step is; `note` says more in a few words."""
+    """Report how far a step is; `note` adds a few words."""
 
     def __call__(self, done: int, total: int, note: str = "", /) -> None: ...
 
 
 @contextmanager
 def progress_bar(first_step: str) -> Iterator[Callable[[str], StepProgress]]:
-    """Progress of a job with several steps: call what this gives with a step's name to begin it.
+    """Show the progress of a job with several steps.
 
-    stdout stays free for results.
+    Call the yielded function with a step's name to begin that step. Nothing is written to stdout.
     """
     with shown() as bars:
         task = bars.add_task(first_step, total=None)
@@ -39,20 +39,20 @@ def progress_bar(first_step: str) -> Iterator[Callable[[str], StepProgress]]:
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Say, when a command that keeps what it finished is interrupted, how to resume it."""
+    """Explain how to resume a command that keeps its finished work, when it is interrupted."""
     try:
         yield
     except KeyboardInterrupt:
         raise click.Abort(
-            "interrupted; what is finished is kept: run the same command again to resume"
+            "interrupted; finished work is kept: run the same command again to resume"
         ) from None
 
 
 @contextmanager
 def method_bars() -> Iterator[tuple[Callable[[str], StepProgress], "MethodProgress"]]:
-    """Bars for an experiment: a function that begins a step, and one for the methods' progress.
+    """Bars for an experiment: yields a function that begins a step and one for each method.
 
-    Without a terminal every step and every finished method also gets a line of its own.
+    Without a terminal, every step and every finished method also prints a line.
     """
     from poise.experiments.experiment import Method
 
@@ -65,7 +65,7 @@ def method_bars() -> Iterator[tuple[Callable[[str], StepProgress], "MethodProgre
                 click.echo(line, err=True)
 
         def begin(name: str) -> StepProgress:
-            """The next step; bars of an experiment before it go."""
+            """Begin the next step and remove the bars of the previous one."""
             say(name)
             for task in tasks.values():
                 bars.remove_task(task)
@@ -75,7 +75,7 @@ def method_bars() -> Iterator[tuple[Callable[[str], StepProgress], "MethodProgre
         def progress(method: Method, done: int, total: int) -> None:
             bars.update(step, visible=False)
             if method.name not in tasks:
-                # What was kept from before says nothing about the speed: it is not begun yet.
+                # Trials from an earlier run say nothing about speed: the clock starts later.
                 tasks[method.name] = bars.add_task(
                     method.title, total=total, completed=done, start=False
                 )
@@ -93,7 +93,7 @@ def method_bars() -> Iterator[tuple[Callable[[str], StepProgress], "MethodProgre
 
 @contextmanager
 def shown(elapsed_when_finished: bool = False) -> Iterator["rich.progress.Progress"]:
-    """Bars on stderr; where that is not a terminal, they only count, and lines tell of them."""
+    """Bars on stderr; if it is not a terminal, they only count, and lines are printed instead."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -114,7 +114,7 @@ def shown(elapsed_when_finished: bool = False) -> Iterator["rich.progress.Progre
 def next_step(
     bars: "rich.progress.Progress", task: "rich.progress.TaskID", step: str
 ) -> StepProgress:
-    """Begin a step on a bar; what this returns moves the bar."""
+    """Begin a step on a bar; the returned function moves the bar."""
     bars.reset(task, description=step, total=None, visible=True)
 
     def advance(done: int, total: int, note: str = "", /) -> None:
@@ -126,15 +126,15 @@ def next_step(
 
 @contextmanager
 def lines(bars: "rich.progress.Progress") -> Iterator[None]:
-    """Print every few seconds how far `bars` are.
+    """Print the state of `bars` every few seconds.
 
-    A thread does it, because a step may take long without reporting anything.
+    A thread does this, because a step may take long without reporting anything.
     """
     ended = threading.Event()
 
     def talk() -> None:
         seconds = QUIET_SECONDS
-        with suppress(OSError):  # nobody reads stderr any more
+        with suppress(OSError):  # stderr was closed
             while not ended.wait(seconds):
                 seconds = LINE_SECONDS
                 if line := one_line(bars.tasks):
@@ -150,14 +150,14 @@ def lines(bars: "rich.progress.Progress") -> Iterator[None]:
 
 
 def one_line(tasks: "Sequence[rich.progress.Task]") -> str:
-    """How far the tasks are that are under way; if all are finished, the last one."""
+    """The progress of all running tasks; if all are finished, of the last one."""
     visible = [task for task in tasks if task.visible and task.started]
     under_way = [task for task in visible if not task.finished] or visible[-1:]
     return "; ".join(map(how_far, under_way))
 
 
 def how_far(task: "rich.progress.Task") -> str:
-    """One task in words."""
+    """The progress of one task in words."""
     if not task.total:
         return f"{task.description}: {duration(task.elapsed or 0)} so far"
     left = task.time_remaining

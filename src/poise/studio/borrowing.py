@@ -65,7 +65,7 @@ def borrowed_labels(folder: Path, begin: Begin) -> LabelledItems:
 def _borrowed_source(folder: Path) -> Iterator[Source]:
     """The source of a project, with a folder beside it in which files may be made again."""
     if not (folder / LOG).is_file():
-        raise InputError(f"{folder} is no project of poise label: it has no {LOG}")
+        raise InputError(f"{folder} is not a poise project: it has no {LOG}")
     with TemporaryDirectory(prefix="poise-") as temporary:
         copy = Path(temporary)
         for name in MADE:  # a file that has to be made anew replaces the link, not the file

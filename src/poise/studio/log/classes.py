@@ -122,23 +122,6 @@ class Classes:
             key = "" if name in self.named else free_key(name, taken)
         return replace(event, data=event.data | {"key": key}) if key else event
 
-    def with_key(self, event: Event, earlier: Event | None) -> Event:
-        """An event, with the first free key if it makes a class and says nothing about a key.
-
-        Parameters
-        ----------
-        earlier : the one that was sent with the same client id before: a retry gets the same key
-        """
-        name = event.data.get("name", "")
-        if event.kind != "class" or "key" in event.data:
-            return event
-        if earlier is not None:
-            key = earlier.data.get("key", "")
-        else:
-            taken = [entry.key for entry in self.alive.values()]
-            key = "" if name in self.named else free_key(name, taken)
-        return replace(event, data=event.data | {"key": key}) if key else event
-
     def shown(self) -> list[Shown]:
         """The classes in their order."""
         bound = {entry.key for entry in self.alive.values()}
