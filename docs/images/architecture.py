@@ -32,7 +32,7 @@ COLOURS = {
     "light": ("#f4f6f8", "#9aa5b1", "#1c1e22", "#5a606b", "#66707c"),
     "dark": ("#24292f", "#6b7580", "#e8eaed", "#a3abb5", "#8b949e"),
 }
-WIDTH, BOX, HEIGHT, COLUMN, ROW, MARGIN = 860, 252, 62, 294, 98, 10
+WIDTH, BOX, HEIGHT, COLUMN, ROW, MARGIN = 916, 288, 62, 304, 98, 10
 
 
 def layer(module: str) -> str:
@@ -58,7 +58,7 @@ def imported(source: str) -> Iterator[str]:
 
 def imports() -> dict[str, set[str]]:
     """Layer -> the other layers that its files import."""
-    found: dict[str, set[str]] = {}
+    edges: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         parts = ("poise", *path.relative_to(PACKAGE).with_suffix("").parts)
         if parts == ("poise", "__main__"):
@@ -66,8 +66,8 @@ def imports() -> dict[str, set[str]]:
         here = layer(".".join(parts).removesuffix(".__init__"))
         modules = imported(path.read_text(encoding="utf-8"))
         others = {layer(name) for name in modules if name.split(".")[0] == "poise"}
-        found.setdefault(here, set()).update(others - {here})
-    return found
+        edges.setdefault(here, set()).update(others - {here})
+    return edges
 
 
 def reachable(edges: dict[str, set[str]], start: str) -> set[str]:
@@ -135,17 +135,17 @@ def picture(scheme: str) -> str:
         if name == "base":
             x, wide = MARGIN, WIDTH - 2 * MARGIN
         middle = x + wide / 2
-        said = [f'font-weight="600" fill="{text}">{name}', f'fill="{quiet}">{escape(purpose)}']
+        parts = [f'font-weight="600" fill="{text}">{name}', f'fill="{quiet}">{escape(purpose)}']
         if rooms(name):
-            said.append(f'font-size="11.5" font-style="italic" fill="{quiet}">{rooms(name)}')
-        first = y + HEIGHT / 2 + 4.5 - 9 * (len(said) - 1)
+            parts.append(f'font-size="11.5" font-style="italic" fill="{quiet}">{rooms(name)}')
+        first = y + HEIGHT / 2 + 4.5 - 9 * (len(parts) - 1)
         lines.append(
             f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{HEIGHT}" rx="7" '
             f'fill="{ground}" stroke="{edge}"/>'
         )
         lines += [
             f'<text x="{middle:g}" y="{first + 18 * i:g}" text-anchor="middle" {part}</text>'
-            for i, part in enumerate(said)
+            for i, part in enumerate(parts)
         ]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
