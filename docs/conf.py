@@ -28,12 +28,12 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 # Reference --------------------------------------------------------------------------------------
-# Types are said in words in the docstrings, where they carry shapes; the signatures stay short.
+# Docstrings describe types in words, with shapes, so signatures stay short.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
-# Types such as "(n, J) array" are no names that could be looked up, so they are not made links.
+# Types such as "(n, J) array" are not names of objects, so they must not become links.
 napoleon_use_param = False
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]

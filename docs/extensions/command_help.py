@@ -1,4 +1,4 @@
-"""The directive ``command-help``: what ``poise COMMAND --help`` prints, for every command."""
+"""The directive ``command-help``: the output of ``poise COMMAND --help`` for every command."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ WIDTH = 88
 def help_texts(
     command: click.Command, name: str = "poise", parent: click.Context | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Each command's path and help, a group before what it holds."""
+    """The path and help of each command, a group before its commands."""
     settings = command.context_settings | {"terminal_width": WIDTH}
     context = click.Context(command, parent=parent, info_name=name, **settings)
     yield context.command_path, command.get_help(context)
@@ -24,7 +24,7 @@ def help_texts(
 
 
 class CommandHelp(SphinxDirective):
-    """A section per command, made from the commands themselves."""
+    """A section per command, generated from the commands."""
 
     def run(self) -> list[nodes.Node]:
         from poise.cli.main import cli

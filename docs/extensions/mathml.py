@@ -16,7 +16,7 @@ logger = getLogger(__name__)
 
 
 def convert(self: Any, node: nodes.Element, *, as_block: bool) -> str:
-    """MathML of a formula; one that cannot be converted is a warning, so an error here."""
+    """MathML of a formula. A failure is a warning, which the strict build turns into an error."""
     formula = node.astext()
     try:
         return str(tex2mathml(formula, as_block=as_block))

@@ -1,4 +1,4 @@
-"""The directive ``registered``: what a registry holds, each name with its description."""
+"""The directive ``registered``: the names in a registry, each with its description."""
 
 from importlib import import_module
 from typing import Any
@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Registered(SphinxDirective):
-    """A definition list made from the registry that the argument names."""
+    """A definition list of the registry named by the argument."""
 
     required_arguments = 1
 
@@ -18,7 +18,7 @@ class Registered(SphinxDirective):
         registry = getattr(import_module(module), name)
         items = nodes.definition_list(classes=["registered"])
         for entry, description in registry.describe().items():
-            # Descriptions are docstrings: "tau_0" in one is no reference.
+            # Descriptions are docstrings, where "tau_0" is not a reference.
             text = nodes.paragraph("", "", nodes.Text(description.replace("``", "")))
             term = nodes.term("", "", nodes.literal(text=f'"{entry}"'))
             items += nodes.definition_list_item("", term, nodes.definition("", text))

@@ -1,9 +1,9 @@
-"""Draw what each acquisition asks first on a small set in the plane: ``make picture``.
+"""Draw the first questions of each acquisition on a small set in the plane: ``make picture``.
 
-Writes acquisitions-*.svg, a file per family and a panel per acquisition, and prints what the panels
-say. One set proves little: ``python docs/images/acquisitions.py 10`` draws nothing and prints the
-means over ten sets. Names of families after that, or alone, limit it to these. With ``agreement``
-it compares `coverage` with `norm`.
+Writes acquisitions-*.svg, a file per family with a panel per acquisition, and prints the captions
+of the panels. A single set proves little: ``python docs/images/acquisitions.py 10`` draws nothing
+and prints the means over ten sets. Add names of families, with or without the number, to select
+families. With ``agreement`` it compares `coverage` with `norm`.
 
 The colours are mid-tones, because one file must serve light and dark pages.
 """
@@ -23,7 +23,7 @@ import poise
 from poise.experiments.bench.coverage import blobs
 
 HERE = Path(__file__).parent
-#: The first seed whose graph is connected. Not chosen for what the panels show.
+#: The first seed whose graph is connected; the panels played no part in the choice.
 SEED = 0
 QUESTIONS = 15
 K = 10
@@ -48,7 +48,7 @@ FRAME = "#8a8a8a"
 
 @dataclass(frozen=True)
 class Panel:
-    """A title and what it shows: an acquisition, tau, and whether two labels are given."""
+    """The title of a panel, its acquisition and tau, and whether it starts from two labels."""
 
     title: str
     acquisition: Any
@@ -95,7 +95,7 @@ FAMILIES = {
 
 
 def points(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 2) places in a panel and (n,) clusters; the outliers come last, numbered -1."""
+    """(n, 2) positions in a panel and (n,) clusters; the outliers come last, numbered -1."""
     rng = np.random.default_rng(seed)
     parts = [
         np.array(centre) + spread * rng.normal(size=(size, 2)) for centre, spread, size in CLUSTERS
@@ -107,7 +107,7 @@ def points(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def questions(panel: Panel, graph: poise.Graph, codes: np.ndarray, start: list[int]) -> list[int]:
-    """The first nodes that a learner asks, each answered before the next."""
+    """The first nodes that a learner asks about, each answered before the next."""
     labels = {i: int(codes[i]) for i in start} if panel.start else {}
     learner = poise.Learner(graph, labels, acquisition=panel.acquisition, tau=panel.tau)
     asked = []
@@ -139,13 +139,13 @@ def square(x: float, y: float, code: int) -> str:
 
 
 def scene(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, poise.Graph, list[int]]:
-    """Places, clusters, classes, the graph, and the two labels of the start."""
+    """Positions, clusters, classes, the graph, and the two labels at the start."""
     X, cluster = points(seed)
     nearest = np.argmin(
         [np.linalg.norm(X - centre, axis=1) / spread for centre, spread, _ in CLUSTERS], axis=0
     )
     codes = np.where(cluster >= 0, cluster, nearest) % 2
-    # One label in each of the two largest clusters, near its middle.
+    # One label in each of the two largest clusters, near its centre.
     start = [
         int(np.argmin(np.where(cluster == c, np.linalg.norm(X - CLUSTERS[c][0], axis=1), np.inf)))
         for c in (0, 1)
@@ -154,7 +154,7 @@ def scene(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, poise.Graph, l
 
 
 def counts(panel: Panel, asked: list[int], cluster: np.ndarray, start: list[int]) -> list[int]:
-    """Clusters that hold a label, and outliers asked."""
+    """The number of clusters that contain a label, and of outliers asked about."""
     known = asked + (start if panel.start else [])
     return [len(set(cluster[known].tolist()) - {-1}), int(np.count_nonzero(cluster[asked] < 0))]
 
@@ -171,20 +171,20 @@ def draw(family: str) -> None:
         f'width="{width + 2}" height="{height + 1}" font-family="sans-serif">',
         f"<defs>{dots(X, codes)}</defs>",
     ]
-    for place, panel in enumerate(panels):
+    for position, panel in enumerate(panels):
         asked = questions(panel, graph, codes, start)
-        found, outliers = counts(panel, asked, cluster, start)
-        said = f"{found} of {len(CLUSTERS)} clusters"
+        clusters, outliers = counts(panel, asked, cluster, start)
+        caption = f"{clusters} of {len(CLUSTERS)} clusters"
         if outliers:
-            said += f", {outliers} outlier{'s' * (outliers > 1)}"
-        sys.stdout.write(f"{family:<12} {panel.title:<24} {said}\n")
-        left = (place % ACROSS) * (WIDTH + GAP)
-        top = (place // ACROSS) * (TITLE + HEIGHT + GAP)
+            caption += f", {outliers} outlier{'s' * (outliers > 1)}"
+        sys.stdout.write(f"{family:<12} {panel.title:<24} {caption}\n")
+        left = (position % ACROSS) * (WIDTH + GAP)
+        top = (position // ACROSS) * (TITLE + HEIGHT + GAP)
         parts.append(
             f'<g transform="translate({left} {top + TITLE})">'
             f'<g fill="{TEXT}"><text y="-8" font-size="16" font-weight="bold">'
             f'{escape(panel.title)}</text><text x="{WIDTH}" y="-8" font-size="13" '
-            f'text-anchor="end">{said}</text></g>'
+            f'text-anchor="end">{caption}</text></g>'
             f'<rect width="{WIDTH}" height="{HEIGHT}" rx="3" fill="none" stroke="{FRAME}" '
             'stroke-opacity="0.6"/><use href="#points" opacity="0.65"/>'
             '<g stroke="#fff" stroke-width="1.2">'
@@ -202,25 +202,26 @@ def draw(family: str) -> None:
 
 
 def average(draws: int, families: Sequence[str]) -> None:
-    """Print what the panels say on average over as many connected sets, from the first seed on."""
+    """Print the mean of the captions over the first connected sets, by seed."""
     scenes = (scene(seed) for seed in count())
-    some = list(islice((one for one in scenes if one[3].n_components == 1), draws))
+    connected = (drawn for drawn in scenes if drawn[3].n_components == 1)
+    sets = list(islice(connected, draws))
     sys.stdout.write(f"mean over {draws} sets: clusters of {len(CLUSTERS)}, outliers asked\n")
     for family in families:
         for panel in FAMILIES[family]:
-            found, outliers = np.mean(
+            clusters, outliers = np.mean(
                 [
                     counts(panel, questions(panel, graph, codes, start), cluster, start)
-                    for _, cluster, codes, graph, start in some
+                    for _, cluster, codes, graph, start in sets
                 ],
                 axis=0,
             )
-            sys.stdout.write(f"{family:<12} {panel.title:<24} {found:.1f}  {outliers:.1f}\n")
+            sys.stdout.write(f"{family:<12} {panel.title:<24} {clusters:.1f}  {outliers:.1f}\n")
             sys.stdout.flush()
 
 
 def agreement(queries: int = 45) -> None:
-    """Print at how many questions of a `norm` session `coverage` would ask for the same node."""
+    """Print for how many questions of a `norm` session `coverage` would choose the same node."""
     X, digits = load_digits(return_X_y=True)
     sets = {"digits": (poise.knn_graph(X, k=10), digits), "blobs": blobs()}
     for tau, shift in ((1e-3, 1e-5), (1e-6, 1e-5), (1e-9, 1e-5), (0.0, 1e-5), (1e-3, 0.1)):

@@ -1,6 +1,6 @@
-"""Take the README's pictures of the demonstration: ``make picture``.
+"""Take the README's screenshots of the demo: ``make picture``.
 
-The top of out/demo/index.html, as far as the first strip of questions, in light and in dark.
+They show the top of out/demo/index.html up to the first strip of questions, in light and dark.
 """
 
 import shutil
@@ -27,7 +27,7 @@ def main() -> None:
             page.goto(PAGE.as_uri())
             strip = page.locator(".strip").first.locator("..").bounding_box()
             assert strip is not None
-            height = strip["y"] + strip["height"] + 10  # short of the next card
+            height = strip["y"] + strip["height"] + 10  # ends before the next card
             page.screenshot(
                 path=HERE / f"demo-{scheme}.png",
                 full_page=True,

@@ -1,4 +1,4 @@
-"""The pages' Python runs as it stands and prints what the pages say it prints."""
+"""The Python code of the pages runs unchanged and prints the output that the pages show."""
 
 import json
 import re
@@ -13,7 +13,7 @@ PAGES = sorted(
     page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text("utf-8")
 )
 
-#: In a process of its own: a page may register names, which other tests must not see.
+#: Runs in a separate process: a page may register names, which must not affect other tests.
 RUN = """
 import contextlib, io, json, sys
 page, blocks, namespace = json.loads(sys.stdin.read())
@@ -27,22 +27,22 @@ print(json.dumps(printed))
 
 
 def blocks_of(text: str) -> list[tuple[int, str, str | None]]:
-    """Line, code and the printed text that follows it (None: the page shows none), per block."""
+    """Line, code and shown output (None if the page shows none) of each block."""
     pattern = r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?"
     return [
-        (text[: found.start(1)].count("\n"), found[1], found[2])
-        for found in re.finditer(pattern, text, re.DOTALL | re.MULTILINE)
+        (text[: match.start(1)].count("\n"), match[1], match[2])
+        for match in re.finditer(pattern, text, re.DOTALL | re.MULTILINE)
     ]
 
 
 def words_and_numbers(text: str) -> tuple[list[str], list[float]]:
     number = r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
-    found = [float(part.replace(",", "")) for part in re.findall(number, text)]
-    return re.sub(number, "#", text).split(), found
+    numbers = [float(part.replace(",", "")) for part in re.findall(number, text)]
+    return re.sub(number, "#", text).split(), numbers
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_python_of_a_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path) -> None:
+def test_the_code_of_a_page_runs_and_prints_the_shown_output(page: Path, tmp_path: Path) -> None:
     blocks = blocks_of(page.read_text("utf-8"))
     task = json.dumps([page.name, [(line, code) for line, code, _ in blocks], {"__name__": "page"}])
     done = subprocess.run(
@@ -55,10 +55,10 @@ def test_the_python_of_a_page_runs_and_prints_what_it_says(page: Path, tmp_path:
     )
     assert done.returncode == 0, done.stderr
     for (line, _, expected), printed in zip(blocks, json.loads(done.stdout), strict=True):
-        said_words, said_numbers = words_and_numbers(expected or "")
+        shown_words, shown_numbers = words_and_numbers(expected or "")
         words, numbers = words_and_numbers(printed)
-        assert words == said_words, f"{page.name}, block at line {line}, printed:\n{printed}"
-        # Another machine may decide a near-tie the other way, so numbers need only be close.
-        assert numbers == pytest.approx(said_numbers, rel=0.05), (
+        assert words == shown_words, f"{page.name}, block at line {line}, printed:\n{printed}"
+        # Another machine may resolve a near-tie differently, so numbers need only be close.
+        assert numbers == pytest.approx(shown_numbers, rel=0.05), (
             f"{page.name}, block at line {line}, printed:\n{printed}"
         )

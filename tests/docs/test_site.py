@@ -17,7 +17,7 @@ for needed in ("sphinx", "myst_parser", "furo"):
     pytest.importorskip(needed, reason=f"needs {needed}: install the extra docs")
 
 ROOT = Path(__file__).parents[2]
-#: What makes a browser fetch something, with the address it fetches.
+#: Tags that make a browser fetch a file, with its address.
 FETCHED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"")
 
 
@@ -44,24 +44,24 @@ def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
             assert "//" not in address, f"{page.name} fetches {address}"
 
 
-def test_formulas_are_drawn_by_the_browser_alone(site: Path) -> None:
+def test_formulas_are_mathml(site: Path) -> None:
     text = (site / "method.html").read_text("utf-8")
     assert text.count("<math ") > 50
-    # Inside formulas nothing may be left of the language that they were written in.
+    # No LaTeX may remain inside formulas.
     for formula in re.findall(r"<math .*?</math>", text, re.DOTALL):
         assert "\\" not in formula
 
 
-def test_every_public_name_has_its_place_in_the_reference(site: Path) -> None:
-    places = set(
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    anchors = set(
         re.findall(r'class="sig[^>]*? id="([\w.-]+)"', (site / "api.html").read_text("utf-8"))
     )
-    assert {f"poise.{name}" for name in poise.__all__} <= places
+    assert {f"poise.{name}" for name in poise.__all__} <= anchors
     named = [name for name in vars(errors) if isinstance(getattr(errors, name), type)]
-    assert {f"poise.errors.{name}" for name in named if name != "PoiseError"} <= places
+    assert {f"poise.errors.{name}" for name in named if name != "PoiseError"} <= anchors
 
 
-def test_every_command_has_its_help_in_the_reference(site: Path) -> None:
+def test_the_help_of_every_command_is_in_the_reference(site: Path) -> None:
     text = (site / "api.html").read_text("utf-8")
     for path in command_paths(cli, "poise"):
         assert f'id="{path.replace(" ", "-")}"' in text
