@@ -16,7 +16,6 @@ from poise.active.snapshot import Snapshot
 from poise.active.solutions import Solutions
 from poise.active.state import State
 from poise.arrays import Bools, Floats
-from poise.errors import PoolExhausted
 from poise.graph import Graph
 from poise.linalg.breakdown import named_breakdown
 from poise.models.components import reached
@@ -92,12 +91,7 @@ class Moment:
                 self.session.ask(node, guess_at(snapshot, node))
                 nodes.append(node)
         if not nodes:
-            state = self.state
-            raise PoolExhausted(
-                f"there is nothing left to ask: of {self.graph.n_nodes} nodes {len(state.labels)} "
-                f"are labelled, {len(state.pending)} pending and {len(state.excluded)} excluded; "
-                "answer or release some"
-            )
+            raise self.session.nothing_left()
         return nodes
 
     def pend(self, nodes: Any) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from poise.active.state import SKIP_ANSWERS, Event, State
-from poise.errors import InputError, LabelError, NodeIndexError
+from poise.errors import InputError, LabelError, NodeIndexError, PoolExhausted
 from poise.models.labels import Label, as_label, as_node, check_classes
 
 __all__ = ["SKIP_ANSWERS", "Session"]
@@ -85,6 +85,15 @@ class Session:
                     f"node {node} is labelled, pending or excluded: it cannot be asked about"
                 )
         return names
+
+    def nothing_left(self) -> PoolExhausted:
+        """The error for a question when no node may be asked."""
+        state = self.state
+        return PoolExhausted(
+            f"there is nothing left to ask: of {self.n_nodes} nodes {len(state.labels)} are "
+            f"labelled, {len(state.pending)} pending and {len(state.excluded)} excluded; answer or "
+            "release some"
+        )
 
     def tell(self, nodes: Any, labels: Any) -> None:
         """Record answers, all or none. Repeating an answer changes nothing."""

@@ -21,7 +21,6 @@ from poise.distributed.acquisitions import Moment, check_acquisition, values_of
 from poise.distributed.choice import choose
 from poise.distributed.columns import Solved
 from poise.distributed.partition import Partition
-from poise.errors import PoolExhausted
 from poise.models.balance import factors_of_mass
 from poise.models.harmonic import Model
 from poise.models.poisson_weights import SHIFT
@@ -101,12 +100,7 @@ class Replica:
             self.session = before
             raise
         if not nodes:
-            state = self.session.state
-            raise PoolExhausted(
-                f"there is nothing left to ask: of {self.partition.n_nodes} nodes "
-                f"{len(state.labels)} are labelled, {len(state.pending)} pending and "
-                f"{len(state.excluded)} excluded; answer or release some"
-            )
+            raise self.session.nothing_left()
         return nodes
 
     def prepare(self) -> None:
