@@ -16,7 +16,7 @@ from poise.distributed.solve import RTOL, solve
 from poise.errors import ConvergenceError
 from poise.linalg.breakdown import TOO_WIDE
 from poise.linalg.simultaneous import RTOL as RTOL_OF_ONE
-from poise.models.harmonic import Columns, Problem
+from poise.models.harmonic import Columns, Problem, by_first_node, complete_implied
 from poise.models.poisson_weights import ROUNDING, SHIFT
 
 #: Solutions kept: of the open questions, of the labels, and of the predicting model.
@@ -98,12 +98,7 @@ def spread(
         values[:, wanted] = np.clip(v / gamma[:, None], 0.0, 1.0)
     held = partition.rows_of(problem.constrained)[1]
     values[held] = at_groups[held]
-    if implied:
-        first, *others = implied
-        rest = known.astype(np.float64)
-        for j in others:
-            rest -= values[:, j]
-        values[:, first] = np.maximum(rest, 0.0)
+    complete_implied(values, implied, known)
     return values
 
 
@@ -111,12 +106,6 @@ def decay_unit(partition: Partition, gamma: Floats, W_gamma: Floats, known: Bool
     """Median of ``gamma_i (W gamma)_i`` over the reached nodes: the scale of tau."""
     middle = median(partition.ranks, (gamma * W_gamma)[known])
     return 1.0 if middle is None else middle
-
-
-def by_first_node(groups: Sequence[Sequence[int]]) -> list[int]:
-    """Columns in the order of their smallest nodes: the first is 1 minus the others."""
-    present = [j for j, group in enumerate(groups) if len(group)]
-    return sorted(present, key=lambda j: min(groups[j]))
 
 
 class Solved:

@@ -204,7 +204,8 @@ def spread(
     at = [_values_at(columns, own[t]) for t, columns in enumerate(groups)]
     # Without decay the columns of a problem sum to 1: one of them need not be solved for.
     implied = [
-        [] if decays[t] or len(own[t]) else _implied(columns) for t, columns in enumerate(groups)
+        [] if decays[t] or len(own[t]) else by_first_node(columns)
+        for t, columns in enumerate(groups)
     ]
     wanted = [(t, j) for t, columns in enumerate(groups) for j in range(len(columns))]
     prepared = laplacian(graph)
@@ -263,6 +264,11 @@ def _complete(
     """Set columns to their values at their own groups, and compute the implied one."""
     for j, group in enumerate(columns):
         values[group, j] = at[j]
+    complete_implied(values, implied, known)
+
+
+def complete_implied(values: Floats, implied: list[int], known: Bools) -> None:
+    """Compute the first implied column in place: on known nodes 1 minus the others, else 0."""
     if implied:
         left, *others = implied
         rest = known.astype(np.float64)
@@ -271,13 +277,13 @@ def _complete(
         values[:, left] = np.maximum(rest, 0.0)
 
 
-def _implied(columns: Sequence[Ints]) -> list[int]:
+def by_first_node(groups: Sequence[Ints] | Sequence[Sequence[int]]) -> list[int]:
     """Columns in the order of their first nodes: the first is 1 minus the others.
 
     The order of the nodes, not of the columns, so that renaming classes changes no bit.
     """
-    present = [j for j, group in enumerate(columns) if len(group)]
-    return sorted(present, key=lambda j: int(columns[j].min()))
+    present = [j for j, group in enumerate(groups) if len(group)]
+    return sorted(present, key=lambda j: int(np.min(groups[j])))
 
 
 def check_decay(tau: npt.ArrayLike) -> Floats:
