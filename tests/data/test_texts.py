@@ -69,7 +69,7 @@ def test_an_embedding_from_a_file(own_files):
     assert found.note == "embedded with use; the 3,080 questions of the test split"
 
 
-@pytest.mark.parametrize("embedding", texts.OF_NUMBERS)
+@pytest.mark.parametrize("embedding", texts.NUMBER_EMBEDDINGS)
 def test_embeddings_of_numbers_are_refused(questions, embedding):
     with pytest.raises(InputError, match=f"{embedding} is for numbers: use tfidf"):
         poise.load_dataset("banking77", embedding=embedding)
@@ -77,7 +77,7 @@ def test_embeddings_of_numbers_are_refused(questions, embedding):
 
 def test_every_embedding_of_numbers_is_listed():
     own = {name for name in embeddings if embeddings.factory(name).__module__.startswith("poise.")}
-    assert set(texts.OF_NUMBERS) == own - {"raw", "sentence", "text-encoder", "tfidf"}
+    assert set(texts.NUMBER_EMBEDDINGS) == own - {"raw", "sentence", "text-encoder", "tfidf"}
 
 
 @pytest.mark.parametrize("damage", ["columns", "row", "empty", "encoding"])

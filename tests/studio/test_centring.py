@@ -10,9 +10,10 @@ from poise.studio.predicting import _placed
 from poise.studio.source import arriving as arriving_module
 from poise.studio.source.arriving import arriving
 from poise.studio.source.catalogue import Catalogue
-from poise.studio.source.centring import FILE, centred, is_centred, read_centre
+from poise.studio.source.centring import centred, is_centred, read_centre
 from poise.studio.source.comparing import Compared
 from poise.studio.source.preparing import embedded, prepare
+from poise.studio.source.project_files import CENTRE_FILE
 from poise.studio.source.reading import read_catalogue
 
 RNG = np.random.default_rng(0)
@@ -106,7 +107,7 @@ def test_what_arrives_later_is_centred_as_the_first_part_was(monkeypatch):
 @pytest.mark.parametrize("content", [b"", b"not an array"])
 def test_a_damaged_mean_is_made_again(tmp_path, content):
     rows = RNG.normal(size=(5, 3)).astype(np.float32)
-    (tmp_path / FILE).write_bytes(content)
+    (tmp_path / CENTRE_FILE).write_bytes(content)
     assert read_centre(tmp_path) is None
     found = centred(tmp_path, rows, keep=True)
     np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-6)
@@ -114,7 +115,7 @@ def test_a_damaged_mean_is_made_again(tmp_path, content):
 
 
 def test_a_mean_of_other_features_is_not_used(tmp_path):
-    np.save(tmp_path / FILE, np.ones(7, dtype=np.float32))
+    np.save(tmp_path / CENTRE_FILE, np.ones(7, dtype=np.float32))
     rows = RNG.normal(size=(5, 3)).astype(np.float32)
     assert centred(tmp_path, rows, keep=True).shape == (5, 3)
 

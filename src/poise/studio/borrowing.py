@@ -13,15 +13,12 @@ from poise.studio.log.state import State, apply, fold
 from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening
 from poise.studio.project import Project
-from poise.studio.source import centring, earlier
 from poise.studio.source.catalogue import Catalogue
-from poise.studio.source.project_files import ABOUT
+from poise.studio.source.project_files import FILES
 from poise.studio.source.source import Source
 
 #: The log of a project.
 LOG = "events.db"
-#: Files of a project beside its log: they can be made again.
-MADE = (ABOUT, "items.npz", "features.npy", centring.FILE, earlier.FILE, "graph.npz")
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def _borrowed_source(folder: Path) -> Iterator[Source]:
         raise InputError(f"{folder} is not a poise project: it has no {LOG}")
     with TemporaryDirectory(prefix="poise-") as temporary:
         copy = Path(temporary)
-        for name in MADE:  # a file that has to be made anew replaces the link, not the file
+        for name in FILES:  # a file that has to be made anew replaces the link, not the file
             if (folder / name).exists():
                 (copy / name).symlink_to((folder / name).resolve())
         yield replace(Source.of_project(folder), folder=copy)

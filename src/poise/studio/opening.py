@@ -27,7 +27,7 @@ from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import read_centre
 from poise.studio.source.comparing import comparison_sentence
 from poise.studio.source.preparing import Features, encoder, note_comparison, prepare
-from poise.studio.source.project_files import read_about
+from poise.studio.source.project_files import IMAGES_FILE, read_about
 from poise.studio.source.source import Source as Source
 from poise.studio.source.steps import Step
 
@@ -339,6 +339,6 @@ def _in_words(error: Exception) -> str:
 
 def _remembered(folder: Path, root: Path, names: list[str]) -> list[str]:
     """Hashes of the contents of image files that did not change; empty for the others."""
-    cache = ImageCache.load(folder / "items.npz")
+    cache = ImageCache.load(folder / IMAGES_FILE)
     files = [cache.unchanged(root, name) for name in names]
     return ["" if file is None else file.id for file in files]

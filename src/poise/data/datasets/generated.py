@@ -9,7 +9,7 @@ from poise.errors import InputError
 SOURCE = "generated as in Miller and Calder, section 4.1"
 LICENCE = "none needed"
 #: Width of the band that is left out of the box: a lattice column on either side of x = 0.3.
-BAND = 0.035
+BAND_WIDTH = 0.035
 VERSIONS = ("paper", "authors")
 
 
@@ -32,7 +32,7 @@ def blobs(seed: int = 0, size: int = 300, spread: float = 0.17, version: str = "
 
 
 @datasets.register("box")
-def box(side: int = 65, band: float = BAND, version: str = "paper") -> Dataset:
+def box(side: int = 65, band: float = BAND_WIDTH, version: str = "paper") -> Dataset:
     """A square lattice without a thin vertical band, two classes left and right of it (Box).
 
     `side` x `side` points of the unit square, those with ``|x - 0.3| < band / 2`` left out. The

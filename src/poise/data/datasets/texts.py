@@ -35,7 +35,7 @@ NEWS_ORIGIN = (
     "none stated; a public research set",
 )
 #: Embeddings of numbers, refused early: they would first make one large array of all texts.
-OF_NUMBERS = ("hog", "image-encoder", "pca", "photo", "vae")
+NUMBER_EMBEDDINGS = ("hog", "image-encoder", "pca", "photo", "vae")
 
 #: Texts, and the class of each.
 Table = tuple[Sequence[str], Sequence[str]]
@@ -101,7 +101,7 @@ def _embedded(
     if pair is not None:
         X, y = pair
         return Dataset(name, X, y, y, *origin, None, note)
-    if embedding in OF_NUMBERS:
+    if embedding in NUMBER_EMBEDDINGS:
         raise InputError(
             f"{name} holds texts, and {embedding} is for numbers: use tfidf or sentence"
         )

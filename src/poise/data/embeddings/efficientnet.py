@@ -28,7 +28,7 @@ MAGIC = 0x1950A86A20F9469CFC6C
 #: Added to the variance of a batch norm.
 EPSILON = 1e-3
 #: Stages of blocks, counted from 0, whose first block halves the image.
-HALVING = (1, 2, 3, 5)
+HALVING_STAGES = (1, 2, 3, 5)
 #: Protocol Buffers' notation of field 1,000, 32 bytes: readers of ONNX skip what they do not know.
 SEAL = b"\xc2\x3e\x20"
 #: What to do without the weights.
@@ -273,7 +273,7 @@ def layers(weights: Weights) -> list[Layer]:
         expands = f"{block}._expand_conv.weight" in weights
         if expands:
             stack.append(layer(f"{block}._expand_conv", f"{block}._bn0"))
-        stride = 2 if first and stage in HALVING else 1
+        stride = 2 if first and stage in HALVING_STAGES else 1
         stack.append(layer(f"{block}._depthwise_conv", f"{block}._bn1", stride))
         skips = 0 if first else 2 + expands
         stack.append(layer(f"{block}._project_conv", f"{block}._bn2", 1, False, skips))

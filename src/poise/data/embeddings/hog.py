@@ -14,7 +14,7 @@ from poise.extras import needed
 from poise.progress import NotedProgress
 
 #: Cells to a block: within a block the histograms are normalised together.
-BLOCK = 3
+BLOCK_CELLS = 3
 
 
 @embeddings.register("hog")
@@ -64,7 +64,7 @@ class HOG:
         side = max(2, round(min(high, wide) / self.cells))
         if min(high, wide) < side:
             raise InputError(f"images of {high} x {wide} pixels have no cells: use raw or pca")
-        block = min(BLOCK, high // side, wide // side)
+        block = min(BLOCK_CELLS, high // side, wide // side)
         histograms = []
         for i, image in enumerate(images, start=1):
             histogram = feature.hog(

@@ -19,11 +19,11 @@ Float = npt.NDArray[np.float32]
 DIMENSIONS = 512
 #: Channels of each convolution, and the tokens before and after the current one that it sees.
 CHANNELS = 256
-SEEN = {2: (0, 1), 3: (1, 1), 5: (2, 2)}
+WINDOWS = {2: (0, 1), 3: (1, 1), 5: (2, 2)}
 #: Rows of zeros before, between and after texts: no convolution reaches from one into the next.
-GAP = 2
-#: The table is stored in parts: token i is row i // PARTS of part i % PARTS, one scale per part.
-PARTS = 17
+GAP_ROWS = 2
+#: Parts of the table, each with its scale: token i is row i // N_PARTS of part i % N_PARTS.
+N_PARTS = 17
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Convolution:
 
     def __call__(self, x: Float, gaps: npt.NDArray[np.intp]) -> Float:
         """Of rows `x`; the rows `gaps` are zero before and after."""
-        before, after = SEEN[self.width]
+        before, after = WINDOWS[self.width]
         for W, b in self.layers:
             padded = np.zeros((len(x) + before + after, CHANNELS), dtype=np.float32)
             padded[before : before + len(x)] = x
@@ -68,8 +68,8 @@ class UniversalEncoder:
     def __call__(self, texts: Sequence[Sequence[int]]) -> Float:
         """One vector of length 1 for each text, (n, 512), from its token numbers (at least one)."""
         lengths = np.array([len(tokens) for tokens in texts])
-        starts = GAP + np.concatenate([[0], np.cumsum(lengths[:-1] + GAP)])
-        n_rows = int(starts[-1] + lengths[-1]) + GAP
+        starts = GAP_ROWS + np.concatenate([[0], np.cumsum(lengths[:-1] + GAP_ROWS)])
+        n_rows = int(starts[-1] + lengths[-1]) + GAP_ROWS
         used = np.zeros(n_rows, dtype=bool)
         for start, length in zip(starts, lengths, strict=True):
             used[start : start + length] = True
@@ -87,8 +87,8 @@ class UniversalEncoder:
 
     def _features(self, tokens: npt.NDArray[np.int64], gaps: npt.NDArray[np.intp]) -> Float:
         """Each token by its own row of the table and its neighbourhoods; the rows `gaps` zero."""
-        features = np.empty((len(tokens), DIMENSIONS + len(SEEN) * CHANNELS), dtype=np.float32)
-        part = tokens % PARTS
+        features = np.empty((len(tokens), DIMENSIONS + len(WINDOWS) * CHANNELS), dtype=np.float32)
+        part = tokens % N_PARTS
         own = features[:, :DIMENSIONS]
         np.multiply(self.table[tokens], self.scale[part, None], out=own)
         own += self.least[part, None]
@@ -116,14 +116,14 @@ class UniversalEncoder:
 def read(content: bytes) -> UniversalEncoder:
     """The encoder from the content of its ``.npz`` file, whose checksum has been verified."""
     with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        parts = [stored[f"q{i + 1}"] for i in range(PARTS)]
+        parts = [stored[f"q{i + 1}"] for i in range(N_PARTS)]
         w: dict[str, Any] = {name: stored[name] for name in stored.files if name[0] != "q"}
-    table = np.empty((PARTS * len(parts[0]), DIMENSIONS), dtype=np.uint8)
+    table = np.empty((N_PARTS * len(parts[0]), DIMENSIONS), dtype=np.uint8)
     for i, part in enumerate(parts):
-        table[i::PARTS] = part
+        table[i::N_PARTS] = part
 
     def joined(name: str, axis: int) -> Float:
-        return np.concatenate([w[f"{name}{width}"] for width in SEEN], axis=axis)
+        return np.concatenate([w[f"{name}{width}"] for width in WINDOWS], axis=axis)
 
     return UniversalEncoder(
         table=table,
@@ -136,7 +136,7 @@ def read(content: bytes) -> UniversalEncoder:
                 width,
                 tuple((w[f"w{layer}_{width}"], w[f"b{layer}_{width}"]) for layer in (1, 2)),
             )
-            for width in SEEN
+            for width in WINDOWS
         ),
         second_norm=(w["ln_g"], w["ln_b"]),
         output=(w["cnn_W"], w["cnn_b"]),

@@ -19,7 +19,7 @@ from poise.extras import needed
 from poise.progress import NotedProgress
 
 #: Fewer items than this are too few to hold some out.
-LEAST_TO_HOLD_OUT = 20
+LEAST_ITEMS_TO_HOLD_OUT = 20
 #: Largest share of the time that writing checkpoints may take.
 CHECKPOINT_SHARE = 0.05
 #: What the seed is combined with; epoch e adds e to the last.
@@ -107,7 +107,7 @@ class _Training:
         self.X = torch.from_numpy(np.array(X, order="C")).to(self.device)
         n = len(X)
         held_out = 0
-        if options.patience and n >= LEAST_TO_HOLD_OUT:
+        if options.patience and n >= LEAST_ITEMS_TO_HOLD_OUT:
             held_out = max(1, round(options.held_out * n))
         order = self._draw(SPLIT).permutation(n)
         self.trained, self.held_out = np.sort(order[held_out:]), np.sort(order[:held_out])

@@ -13,10 +13,7 @@ import numpy.typing as npt
 from poise import embeddings
 from poise.data.embeddings.registry import write_array
 from poise.data.image_cache import DAMAGED
-from poise.studio.source.project_files import write_file
-
-#: The file of the mean in a project's folder.
-FILE = "centre.npy"
+from poise.studio.source.project_files import CENTRE_FILE, write_file
 
 Features = npt.NDArray[np.float32]
 
@@ -36,14 +33,14 @@ def centred(folder: Path, rows: Features, *, keep: bool) -> Features:
     centre = read_centre(folder) if keep else None
     if centre is None or centre.shape != rows.shape[1:]:
         centre = rows.mean(axis=0)
-        write_file(folder / FILE, lambda file: write_array(file, centre))
+        write_file(folder / CENTRE_FILE, lambda file: write_array(file, centre))
     return rows - centre
 
 
 def read_centre(folder: Path) -> Features | None:
     """The mean that was subtracted, if its file is there and undamaged."""
     try:
-        centre: Any = np.load(folder / FILE, allow_pickle=False)
+        centre: Any = np.load(folder / CENTRE_FILE, allow_pickle=False)
     except DAMAGED:
         return None
     good = isinstance(centre, np.ndarray) and centre.dtype == np.float32 and centre.ndim == 1

@@ -15,10 +15,7 @@ from poise.data.image_cache import DAMAGED
 from poise.errors import GraphError
 from poise.studio.source.centring import is_centred, read_centre
 from poise.studio.source.growing import LEAST_SHARE_STAYED
-from poise.studio.source.project_files import write_file
-
-#: The file of what each row of the features was made of, in a project's folder.
-FILE = "contents.txt"
+from poise.studio.source.project_files import CONTENTS_FILE, FEATURES_FILE, GRAPH_FILE, write_file
 
 Features = npt.NDArray[np.float32]
 
@@ -90,11 +87,11 @@ def read_earlier(
     count = before.get("items")
     if same != (embedding, k, metric, version()) or type(count) is not int:
         return None
-    features = kept_features(folder / "features.npy", count, before.get("features"))
+    features = kept_features(folder / FEATURES_FILE, count, before.get("features"))
     if features is None:
         return None
     # A copy, because the file may be written anew.
-    graph = kept_graph(folder / "graph.npz", np.array(features), before.get("graph"))
+    graph = kept_graph(folder / GRAPH_FILE, np.array(features), before.get("graph"))
     if graph is None:
         return None
     contents, centre = _contents(folder, before, embedding), None
@@ -107,13 +104,13 @@ def read_earlier(
 
 def keep_contents(folder: Path, contents: Sequence[str]) -> None:
     """Keep the hashes of what the rows of the features were made of."""
-    write_file(folder / FILE, lambda file: file.write("\n".join(contents).encode()))
+    write_file(folder / CONTENTS_FILE, lambda file: file.write("\n".join(contents).encode()))
 
 
 def _contents(folder: Path, before: Mapping[str, Any], embedding: str) -> tuple[str, ...] | None:
     """What `keep_contents` wrote, if the features were made of that."""
     try:
-        contents = tuple((folder / FILE).read_text(encoding="utf-8").split("\n"))
+        contents = tuple((folder / CONTENTS_FILE).read_text(encoding="utf-8").split("\n"))
     except (OSError, ValueError):
         return None
     good = fingerprint(contents, embedding) == before.get("fingerprint")

@@ -34,7 +34,14 @@ from poise.studio.source.earlier import (
 )
 from poise.studio.source.expecting import Expect, expect_graph
 from poise.studio.source.growing import grown
-from poise.studio.source.project_files import read_about, write_about, write_file, writing
+from poise.studio.source.project_files import (
+    FEATURES_FILE,
+    GRAPH_FILE,
+    read_about,
+    write_about,
+    write_file,
+    writing,
+)
 
 #: Fewest items of a project.
 LEAST_ITEMS = 3
@@ -108,7 +115,7 @@ def prepare(
         if before.get("features") != made["features"]:
             before = {}
     else:
-        path = folder / "features.npy"
+        path = folder / FEATURES_FILE
         kept = None if changed else kept_features(path, n, before.get("features"))
         if kept is None:
             kept, before = _new_features(catalogue, folder, name, earlier, progress, arrived), {}
@@ -146,7 +153,7 @@ def _new_features(
             features = centred(folder, features, keep=earlier is not None)
     if getattr(embeddings.factory(name), "itemwise", False):
         keep_contents(folder, catalogue.contents)
-    write_file(folder / "features.npy", lambda file: write_array(file, features))
+    write_file(folder / FEATURES_FILE, lambda file: write_array(file, features))
     return features
 
 
@@ -164,13 +171,13 @@ def _joined(
     k, metric = compared.k, compared.metric
     graph = None
     if before.get("k") == k and before.get("metric", EUCLIDEAN) == metric:
-        graph = kept_graph(folder / "graph.npz", features, before.get("graph"))
+        graph = kept_graph(folder / GRAPH_FILE, features, before.get("graph"))
     if graph is None:
         graph = None if earlier is None else grown(earlier.graph, features)
         if graph is None:
             expect_graph(features, k, metric, expect)
             graph = knn_graph(features, k=k, metric=metric, keep_neighbours=True, progress=progress)
-        _keep_graph(folder / "graph.npz", graph)
+        _keep_graph(folder / GRAPH_FILE, graph)
     progress(len(features), len(features))
     return graph
 

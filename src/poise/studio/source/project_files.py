@@ -12,7 +12,17 @@ from poise.errors import DataError
 from poise.files import write_whole
 
 #: Describes the project: its source, how items are compared, and hashes of the other files.
-ABOUT = "project.toml"
+ABOUT_FILE = "project.toml"
+#: What is known of image files; see `poise.data.image_cache`.
+IMAGES_FILE = "items.npz"
+FEATURES_FILE = "features.npy"
+#: The mean that was subtracted from the features, if any.
+CENTRE_FILE = "centre.npy"
+#: Hash of what each row of the features was made of.
+CONTENTS_FILE = "contents.txt"
+GRAPH_FILE = "graph.npz"
+#: All of them can be made again from the source.
+FILES = (ABOUT_FILE, IMAGES_FILE, FEATURES_FILE, CENTRE_FILE, CONTENTS_FILE, GRAPH_FILE)
 
 
 @contextmanager
@@ -39,7 +49,7 @@ def read_about(folder: Path) -> dict[str, Any]:
     Empty if there is no such file, or it is damaged.
     """
     try:
-        return tomllib.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        return tomllib.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
 
@@ -49,7 +59,7 @@ def write_about(folder: Path, about: Mapping[str, str | int]) -> None:
     lines = ["# Written by poise. All here but events.db, the answers, can be made again."]
     lines += [f"{name} = {_toml(value)}" for name, value in about.items()]
     text = "\n".join(lines) + "\n"
-    write_file(folder / ABOUT, lambda file: file.write(text.encode()))
+    write_file(folder / ABOUT_FILE, lambda file: file.write(text.encode()))
 
 
 def _toml(value: str | int) -> str:

@@ -17,7 +17,7 @@ from poise.progress import Progress
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.comparing import GIVEN, Compared, comparison
 from poise.studio.source.names import source_name
-from poise.studio.source.project_files import ABOUT, read_about
+from poise.studio.source.project_files import ABOUT_FILE, IMAGES_FILE, read_about
 from poise.studio.source.reading import read_catalogue
 
 
@@ -73,7 +73,7 @@ class Source:
         about = read_about(folder)
         if "path" not in about:
             raise InputError(
-                f"{folder / ABOUT} does not say what {folder} was made of: "
+                f"{folder / ABOUT_FILE} does not say what {folder} was made of: "
                 "start poise label again with its source"
             )
         return cls(
@@ -138,7 +138,7 @@ class Source:
             vectors=self.vectors,
             features=self.features,
             feature_names=self.feature_names,
-            remembered=self.project_folder / "items.npz",
+            remembered=self.project_folder / IMAGES_FILE,
             progress=progress,
             seen=seen,
             names=names,
