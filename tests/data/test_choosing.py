@@ -88,9 +88,9 @@ def test_what_is_not_installed_is_not_chosen(monkeypatch, items, instead):
     monkeypatch.setitem(choosing.NEEDED, "sentence", (choosing.NEEDED["sentence"][0], ("no_such",)))
     assert not is_installed("photo")
     assert not is_installed("sentence")
-    found = suited(items)
-    assert found.name == instead
-    assert "not installed: pip install 'poise[app]'" in found.why
+    choice = suited(items)
+    assert choice.name == instead
+    assert "not installed: pip install 'poise[app]'" in choice.why
 
 
 def test_embed_follows_the_rule(monkeypatch):

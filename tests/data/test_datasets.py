@@ -24,44 +24,44 @@ def idx(array):
 
 @pytest.mark.parametrize("name", ["blobs", "box", "digits"])
 def test_without_files_or_network(elsewhere, name):
-    found = poise.load_dataset(name)
-    assert found.name == name
-    assert found.X.ndim == 2
-    assert found.clusters.shape == found.classes.shape == (found.n_points,)
-    assert found.source
-    assert found.licence
-    assert name in repr(found)
+    dataset = poise.load_dataset(name)
+    assert dataset.name == name
+    assert dataset.X.ndim == 2
+    assert dataset.clusters.shape == dataset.classes.shape == (dataset.n_points,)
+    assert dataset.source
+    assert dataset.licence
+    assert name in repr(dataset)
     again = poise.load_dataset(name)
-    np.testing.assert_array_equal(again.X, found.X)
+    np.testing.assert_array_equal(again.X, dataset.X)
 
 
 def test_blobs_are_the_papers():
-    found = poise.load_dataset("blobs", size=2_000)
+    dataset = poise.load_dataset("blobs", size=2_000)
     for i in range(8):
-        cloud = found.X[found.clusters == i]
+        cloud = dataset.X[dataset.clusters == i]
         assert len(cloud) == 2_000
         centre = [np.cos(np.pi * i / 4), np.sin(np.pi * i / 4)]
         np.testing.assert_allclose(cloud.mean(axis=0), centre, atol=0.02)
         np.testing.assert_allclose(cloud.std(axis=0), 0.17, atol=0.01)
-    assert (found.classes == found.clusters % 2).all()
+    assert (dataset.classes == dataset.clusters % 2).all()
     assert (poise.load_dataset("blobs", seed=1).X != poise.load_dataset("blobs").X).any()
 
 
 def test_box_is_a_lattice_without_a_band():
-    whole, found = poise.load_dataset("box", band=0.0), poise.load_dataset("box")
+    whole, dataset = poise.load_dataset("box", band=0.0), poise.load_dataset("box")
     assert whole.n_points == 65 * 65
-    assert found.n_points == 63 * 65
-    left, right = (found.X[found.classes == c, 0] for c in (0, 1))
+    assert dataset.n_points == 63 * 65
+    left, right = (dataset.X[dataset.classes == c, 0] for c in (0, 1))
     assert left.max() < 0.3 < right.min()
     with pytest.raises(InputError, match="band is 1"):
         poise.load_dataset("box", band=1)
 
 
 def test_modulo(elsewhere):
-    found = poise.load_dataset("digits-mod3")
-    assert found.name == "digits-mod3"
-    assert found.n_clusters == 10
-    assert (found.classes == found.clusters % 3).all()
+    dataset = poise.load_dataset("digits-mod3")
+    assert dataset.name == "digits-mod3"
+    assert dataset.n_clusters == 10
+    assert (dataset.classes == dataset.clusters % 3).all()
     for k in (0, 1, 11):
         with pytest.raises(InputError, match="expected a number from 2 to 10"):
             poise.load_dataset(f"digits-mod{k}")
@@ -101,10 +101,10 @@ def test_neither_files_nor_network(elsewhere, name):
 def test_own_files_come_first(own_files):
     X = np.arange(5 * 28 * 28, dtype=np.uint8).reshape(5, 28, 28)
     np.savez(own_files / "mnist.npz", X=X, y=np.array([0, 1, 2, 3, 4]))
-    found = poise.load_dataset("mnist")
-    assert found.X.shape == (5, 784)
-    assert found.shape == (28, 28)
-    assert found.clusters.tolist() == [0, 1, 2, 3, 4]
+    dataset = poise.load_dataset("mnist")
+    assert dataset.X.shape == (5, 784)
+    assert dataset.shape == (28, 28)
+    assert dataset.clusters.tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("damage", ["truncated", "text", "no y", "lengths", "pickle"])
@@ -146,11 +146,11 @@ def test_downloads_are_read_and_kept(elsewhere, monkeypatch):
         return path
 
     monkeypatch.setattr(public, "fetch", fetch)
-    found = poise.load_dataset("mnist")
-    np.testing.assert_array_equal(found.X.reshape(7, 28, 28), images)
-    assert found.clusters.tolist() == labels.tolist()
+    dataset = poise.load_dataset("mnist")
+    np.testing.assert_array_equal(dataset.X.reshape(7, 28, 28), images)
+    assert dataset.clusters.tolist() == labels.tolist()
     monkeypatch.setattr(public, "fetch", None)
-    np.testing.assert_array_equal(poise.load_dataset("mnist").X, found.X)
+    np.testing.assert_array_equal(poise.load_dataset("mnist").X, dataset.X)
     assert stored("mnist") is not None
     assert folders.cache().is_relative_to(elsewhere)
 
@@ -169,23 +169,23 @@ def test_a_split_of_emnist_is_taken_from_the_archive(elsewhere, monkeypatch):
         return path
 
     monkeypatch.setattr(public, "fetch", fetch)
-    found = poise.load_dataset("emnist-bymerge-mod2")
-    np.testing.assert_array_equal(found.X.reshape(4, 28, 28), images.transpose(0, 2, 1))
-    assert found.clusters.tolist() == [46, 0, 3, 3]
-    assert found.classes.tolist() == [0, 0, 1, 1]
-    assert found.shape == (28, 28)
+    dataset = poise.load_dataset("emnist-bymerge-mod2")
+    np.testing.assert_array_equal(dataset.X.reshape(4, 28, 28), images.transpose(0, 2, 1))
+    assert dataset.clusters.tolist() == [46, 0, 3, 3]
+    assert dataset.classes.tolist() == [0, 0, 1, 1]
+    assert dataset.shape == (28, 28)
     monkeypatch.setattr(public, "fetch", None)
-    np.testing.assert_array_equal(poise.load_dataset("emnist-bymerge").X, found.X)
+    np.testing.assert_array_equal(poise.load_dataset("emnist-bymerge").X, dataset.X)
 
 
 def test_imbalanced_sizes(own_files, monkeypatch):
     y = np.repeat(np.arange(3), 5)
     np.savez(own_files / "mnist.npz", X=np.arange(15 * 784).reshape(15, 784), y=y)
     monkeypatch.setattr(public, "MNIST_IMB", SMALL_SIZES)
-    found = poise.load_dataset("mnist-imb")
-    assert np.bincount(found.clusters).tolist() == list(SMALL_SIZES)
-    assert (poise.load_dataset("mnist-imb").X == found.X).all()
-    assert (found.classes == found.clusters % 3).all()
+    dataset = poise.load_dataset("mnist-imb")
+    assert np.bincount(dataset.clusters).tolist() == list(SMALL_SIZES)
+    assert (poise.load_dataset("mnist-imb").X == dataset.X).all()
+    assert (dataset.classes == dataset.clusters % 3).all()
     monkeypatch.setattr(public, "MNIST_IMB", (6, 3, 2))
     with pytest.raises(DataError, match="needs 6 points of cluster 0, and mnist has 5"):
         poise.load_dataset("mnist-imb")
@@ -204,31 +204,31 @@ def test_real_files(poise_data):
 
 
 def test_box_as_in_the_authors_files():
-    found = poise.load_dataset("box", version="authors")
+    dataset = poise.load_dataset("box", version="authors")
     # Facts of data/box_raw.npz and data/box_labels.npz in the authors' repository.
-    assert found.n_points == 4_225
-    assert np.bincount(found.classes).tolist() == [1_235, 2_990]
-    assert found.X[1].tolist() == [0.015625, 0.0]
+    assert dataset.n_points == 4_225
+    assert np.bincount(dataset.classes).tolist() == [1_235, 2_990]
+    assert dataset.X[1].tolist() == [0.015625, 0.0]
     with pytest.raises(InputError, match="expected paper or authors"):
         poise.load_dataset("box", version="mine")
 
 
 def test_blobs_as_in_the_authors_files():
-    found = poise.load_dataset("blobs", version="authors")
-    assert np.bincount(found.classes).tolist() == [1_200, 1_200]
-    assert (np.diff(found.clusters) != 0).sum() > 1_000, "in random order"
-    together = np.argsort(found.clusters, kind="stable")
-    assert sorted(map(tuple, found.X[together])) == sorted(
+    dataset = poise.load_dataset("blobs", version="authors")
+    assert np.bincount(dataset.classes).tolist() == [1_200, 1_200]
+    assert (np.diff(dataset.clusters) != 0).sum() > 1_000, "in random order"
+    together = np.argsort(dataset.clusters, kind="stable")
+    assert sorted(map(tuple, dataset.X[together])) == sorted(
         map(tuple, poise.load_dataset("blobs").X)
     )
 
 
 def test_an_embedding_in_place_of_the_points(tmp_path, monkeypatch):
     monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
-    found = poise.load_dataset("digits-mod2", embedding="pca")
-    assert found.X.shape == (1_797, 50)
-    assert found.shape is None
-    assert "pca" in found.note
+    dataset = poise.load_dataset("digits-mod2", embedding="pca")
+    assert dataset.X.shape == (1_797, 50)
+    assert dataset.shape is None
+    assert "pca" in dataset.note
     with pytest.raises(UnknownNameError, match="did you mean pca"):
         poise.load_dataset("digits", embedding="pcaa")
 
@@ -237,12 +237,12 @@ def test_an_embedding_from_a_file(tmp_path, monkeypatch):
     monkeypatch.setenv("POISE_DATA", str(tmp_path))
     y = np.arange(47).repeat(3)
     np.savez(tmp_path / "emnist_vae.npz", X=np.ones((141, 20), np.float32), y=y)
-    found = poise.load_dataset("emnist-vcd", embedding="vae")
-    assert found.X.shape == (141, 20)
-    assert found.n_clusters == 47
-    assert found.n_classes == 3
-    assert "embedded with vae" in found.note
-    assert "not the official" in found.note
+    dataset = poise.load_dataset("emnist-vcd", embedding="vae")
+    assert dataset.X.shape == (141, 20)
+    assert dataset.n_clusters == 47
+    assert dataset.n_classes == 3
+    assert "embedded with vae" in dataset.note
+    assert "not the official" in dataset.note
 
 
 def test_an_embedding_that_only_a_file_has(own_files):
@@ -251,28 +251,28 @@ def test_an_embedding_that_only_a_file_has(own_files):
     assert "\n" not in str(caught.value)
     X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float16)
     np.savez(own_files / "emnist_bymerge_test_eff.npz", X=X, y=np.arange(6))
-    found = poise.load_dataset("emnist-bymerge-mod2", embedding="eff")
-    assert found.X.dtype == np.float32
-    np.testing.assert_array_equal(found.X, X)
-    assert found.classes.tolist() == [0, 1, 0, 1, 0, 1]
-    assert found.shape is None
-    assert found.note == "embedded with eff"
+    dataset = poise.load_dataset("emnist-bymerge-mod2", embedding="eff")
+    assert dataset.X.dtype == np.float32
+    np.testing.assert_array_equal(dataset.X, X)
+    assert dataset.classes.tolist() == [0, 1, 0, 1, 0, 1]
+    assert dataset.shape is None
+    assert dataset.note == "embedded with eff"
 
 
 @pytest.mark.data
 def test_the_large_imbalanced_split(poise_data):
-    found = poise.load_dataset("emnist-bymerge", embedding="vae")
-    assert found.X.shape == (116_323, 20)
-    sizes = np.bincount(found.clusters)
+    dataset = poise.load_dataset("emnist-bymerge", embedding="vae")
+    assert dataset.X.shape == (116_323, 20)
+    sizes = np.bincount(dataset.clusters)
     assert len(sizes) == 47
     assert (sizes.min(), sizes.max()) == (415, 6_400)
 
 
 @pytest.mark.data
 def test_the_authors_imbalanced_digits(poise_data):
-    found = poise.load_dataset("mnist-imb", embedding="vae")
-    assert found.X.shape == (37_631, 20)
-    assert np.bincount(found.clusters).tolist() == list(public.MNIST_IMB)
-    assert (found.classes == found.clusters % 3).all()
+    dataset = poise.load_dataset("mnist-imb", embedding="vae")
+    assert dataset.X.shape == (37_631, 20)
+    assert np.bincount(dataset.clusters).tolist() == list(public.MNIST_IMB)
+    assert (dataset.classes == dataset.clusters % 3).all()
     drawn = poise.load_dataset("fashionmnist-imb", embedding="vae")
     assert np.bincount(drawn.clusters).tolist() == list(public.FASHION_IMB)

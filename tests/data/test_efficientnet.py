@@ -102,12 +102,12 @@ class TestReading:
                 "count": plain(np.array([3], dtype=np.int64)),
             }
         )
-        found = read_torch(content, "w.pth")
-        assert set(found) == {"plain", "turned", "part", "alone"}
-        np.testing.assert_array_equal(found["plain"], values.reshape(2, 3, 4))
-        np.testing.assert_array_equal(found["turned"], values.reshape(2, 3, 4).T)
-        np.testing.assert_array_equal(found["part"], [[5, 6], [17, 18]])
-        assert found["alone"] == 7
+        tensors = read_torch(content, "w.pth")
+        assert set(tensors) == {"plain", "turned", "part", "alone"}
+        np.testing.assert_array_equal(tensors["plain"], values.reshape(2, 3, 4))
+        np.testing.assert_array_equal(tensors["turned"], values.reshape(2, 3, 4).T)
+        np.testing.assert_array_equal(tensors["part"], [[5, 6], [17, 18]])
+        assert tensors["alone"] == 7
 
     @pytest.mark.parametrize(
         "tensor",
@@ -171,23 +171,23 @@ def norm(rng, name, channels):
 def tiny_weights():
     """A network of the same make: five blocks in three stages, the third of them halving too."""
     rng = np.random.default_rng(0)
-    found = {"_conv_stem.weight": rng.normal(size=(4, 3, 3, 3)), **norm(rng, "_bn0", 4)}
+    network = {"_conv_stem.weight": rng.normal(size=(4, 3, 3, 3)), **norm(rng, "_bn0", 4)}
     channels = 4
     for number, (out, size, expand) in enumerate(
         [(3, 3, 1), (5, 3, 2), (5, 3, 2), (6, 5, 2), (6, 5, 2)]
     ):
         block, inner = f"_blocks.{number}", channels * expand
         if expand > 1:
-            found[f"{block}._expand_conv.weight"] = rng.normal(size=(inner, channels, 1, 1))
-            found |= norm(rng, f"{block}._bn0", inner)
-        found[f"{block}._depthwise_conv.weight"] = rng.normal(size=(inner, 1, size, size))
-        found |= norm(rng, f"{block}._bn1", inner)
-        found[f"{block}._project_conv.weight"] = rng.normal(size=(out, inner, 1, 1)) / 4
-        found |= norm(rng, f"{block}._bn2", out)
+            network[f"{block}._expand_conv.weight"] = rng.normal(size=(inner, channels, 1, 1))
+            network |= norm(rng, f"{block}._bn0", inner)
+        network[f"{block}._depthwise_conv.weight"] = rng.normal(size=(inner, 1, size, size))
+        network |= norm(rng, f"{block}._bn1", inner)
+        network[f"{block}._project_conv.weight"] = rng.normal(size=(out, inner, 1, 1)) / 4
+        network |= norm(rng, f"{block}._bn2", out)
         channels = out
-    found["_conv_head.weight"] = rng.normal(size=(9, channels, 1, 1)) / 2
-    found |= norm(rng, "_bn1", 9)
-    return {name: value.astype(np.float32) for name, value in found.items()}
+    network["_conv_head.weight"] = rng.normal(size=(9, channels, 1, 1)) / 2
+    network |= norm(rng, "_bn1", 9)
+    return {name: value.astype(np.float32) for name, value in network.items()}
 
 
 def convolve(x, kernel, stride):
@@ -265,9 +265,9 @@ def test_a_tiny_network_against_the_plain_pass(side):
     blocks = [(1, False), (2, False), (1, True), (2, False), (1, True)]
     image = photograph(side)
     expected = forward(weights, image, blocks)
-    found = run(build(weights), [image, image[::-1]])
-    assert found.shape == (2, 9)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-4, atol=1e-4)
+    features = run(build(weights), [image, image[::-1]])
+    assert features.shape == (2, 9)
+    np.testing.assert_allclose(features[0], expected, rtol=1e-4, atol=1e-4)
 
 
 class TestLite0:

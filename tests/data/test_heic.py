@@ -48,16 +48,16 @@ def photos(tmp_path):
 
 
 def picture(content):
-    return np.asarray(decode(content, ("RGB", 96), lambda found, _: found.convert("RGB")))
+    return np.asarray(decode(content, ("RGB", 96), lambda catalogue, _: catalogue.convert("RGB")))
 
 
 @needs_reader
 class TestRead:
     def test_upright_in_its_colours(self):
-        found = picture(CONTENT).astype(int)
-        assert found.shape == (96, 64, 3)
+        catalogue = picture(CONTENT).astype(int)
+        assert catalogue.shape == (96, 64, 3)
         for place, colour in (((15, 48), (255, 0, 0)), ((15, 15), (0, 0, 255))):
-            assert np.abs(found[place] - colour).max() < 25
+            assert np.abs(catalogue[place] - colour).max() < 25
         assert size_of(CONTENT) == (64, 96)
 
     def test_shown_and_kept(self):
@@ -67,9 +67,9 @@ class TestRead:
         assert square(CONTENT, 8).shape == (8, 8)
 
     def test_folder(self, photos):
-        found = read_catalogue(str(photos))
-        assert set(found.sources) == {"drawing.png", "phone.HEIC", "renamed.jpg"}
-        assert [name for name, _ in found.unreadable] == ["short.heif"]
+        catalogue = read_catalogue(str(photos))
+        assert set(catalogue.sources) == {"drawing.png", "phone.HEIC", "renamed.jpg"}
+        assert [name for name, _ in catalogue.unreadable] == ["short.heif"]
 
     def test_embed_reads_what_the_app_reads(self, photos):
         (photos / "short.heif").unlink()
@@ -87,18 +87,18 @@ class TestNotInstalled:
     pytestmark = pytest.mark.usefixtures("without_reader")
 
     def test_folder_says_what_to_install(self, photos):
-        found = read_catalogue(str(photos))
-        assert found.sources == ("drawing.png",)
-        reasons = dict(found.unreadable)
+        catalogue = read_catalogue(str(photos))
+        assert catalogue.sources == ("drawing.png",)
+        reasons = dict(catalogue.unreadable)
         assert reasons.keys() == {"phone.HEIC", "renamed.jpg", "short.heif"}
         assert all("pip install pi-heif" in why for why in reasons.values())
 
     def test_table_of_paths(self, photos):
         table = photos.parent / "photos.csv"
         table.write_text("image\nphotos/drawing.png\nphotos/phone.HEIC\nphotos/short.heif\n")
-        found = read_catalogue(str(table))
-        assert len(found) == 1
-        assert ["pip install pi-heif" in why for _, why in found.unreadable] == [True, True]
+        catalogue = read_catalogue(str(table))
+        assert len(catalogue) == 1
+        assert ["pip install pi-heif" in why for _, why in catalogue.unreadable] == [True, True]
 
     def test_nothing_else_in_the_folder(self, tmp_path):
         (tmp_path / "phone.heic").write_bytes(CONTENT)

@@ -145,9 +145,9 @@ class TestNetwork:
     @pytest.mark.data
     def test_photographs_of_the_same_kind_are_neighbours(self, poise_data):
         """Far above the 0.1 of chance, and the 0.3 of pixels."""
-        found = poise.load_dataset("cifar10")
-        chosen = np.random.default_rng(0).permutation(found.n_points)[:400]
-        images, y = found.X[chosen].reshape(-1, 32, 32, 3), found.clusters[chosen]
+        dataset = poise.load_dataset("cifar10")
+        chosen = np.random.default_rng(0).permutation(dataset.n_points)[:400]
+        images, y = dataset.X[chosen].reshape(-1, 32, 32, 3), dataset.clusters[chosen]
         X = poise.embed(images, "photo")
         X /= np.linalg.norm(X, axis=1, keepdims=True)
         likeness = X @ X.T

@@ -40,13 +40,13 @@ def archive(own_files):
 
 
 def test_photos_of_an_archive(archive):
-    found = poise.load_dataset("cifar10")
-    assert found.clusters.tolist() == [2, 2, 9]
-    assert found.shape == (32, 32, 3)
-    assert found.X.dtype == np.uint8
-    colours = found.X.reshape(3, 32, 32, 3)[:, 5, 5]
+    dataset = poise.load_dataset("cifar10")
+    assert dataset.clusters.tolist() == [2, 2, 9]
+    assert dataset.shape == (32, 32, 3)
+    assert dataset.X.dtype == np.uint8
+    colours = dataset.X.reshape(3, 32, 32, 3)[:, 5, 5]
     np.testing.assert_allclose(colours, [[255, 255, 255], [255, 0, 0], [0, 0, 255]], atol=3)
-    assert "3 of the 10,000 test photos" in found.note
+    assert "3 of the 10,000 test photos" in dataset.note
     assert poise.load_dataset("cifar10-mod2").classes.tolist() == [0, 0, 1]
 
 
@@ -88,22 +88,22 @@ def test_the_publishers_bytes(elsewhere, monkeypatch):
         return path
 
     monkeypatch.setattr(photos, "fetch", fetch)
-    found = poise.load_dataset("cifar10")
-    assert found.clusters.tolist() == [1, 7, 7]
-    images = found.X.reshape(3, 32, 32, 3)
+    dataset = poise.load_dataset("cifar10")
+    assert dataset.clusters.tolist() == [1, 7, 7]
+    images = dataset.X.reshape(3, 32, 32, 3)
     for image, original in zip(images, (1, 0, 2), strict=True):
         for colour in range(3):
             np.testing.assert_array_equal(image[:, :, colour], planes[original, colour])
     monkeypatch.setattr(photos, "fetch", None)
-    np.testing.assert_array_equal(poise.load_dataset("cifar10").X, found.X)
+    np.testing.assert_array_equal(poise.load_dataset("cifar10").X, dataset.X)
 
 
 @pytest.mark.data
 def test_the_real_photos(poise_data):
-    found = poise.load_dataset("cifar10")
-    assert found.X.shape == (10_000, 3_072)
-    assert np.bincount(found.clusters).tolist() == [1_000] * 10
-    assert "JPEG" in found.note
+    dataset = poise.load_dataset("cifar10")
+    assert dataset.X.shape == (10_000, 3_072)
+    assert np.bincount(dataset.clusters).tolist() == [1_000] * 10
+    assert "JPEG" in dataset.note
     features = poise.load_dataset("cifar10", embedding="eff")
     assert features.X.shape == (5_000, 1_280)
     assert features.X.dtype == np.float32

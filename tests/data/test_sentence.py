@@ -87,9 +87,9 @@ class TestLongTexts:
         halves = ["I lost my card yesterday in Paris.", "The weather is very nice today, sir."]
         n_tokens = {len(tokenizer.encode(half)) for half in halves}
         assert len(n_tokens) == 1  # so that the cut falls between the two
-        found = Sentence(tokens=n_tokens.pop())([" ".join(halves)])
-        assert cosines(found, package.encode(halves).mean(axis=0, keepdims=True))[0] > 0.9999
-        assert cosines(found, package.encode([" ".join(halves)]))[0] < 0.99
+        vector = Sentence(tokens=n_tokens.pop())([" ".join(halves)])
+        assert cosines(vector, package.encode(halves).mean(axis=0, keepdims=True))[0] > 0.9999
+        assert cosines(vector, package.encode([" ".join(halves)]))[0] < 0.99
 
     def test_chunks_cover_the_text_or_are_spread_evenly_over_it(self):
         whole = sentence._chunks(list(range(1000, 1300)), 100, 5)

@@ -31,17 +31,17 @@ def questions(own_files):
 
 
 def test_texts_come_embedded(questions):
-    found = poise.load_dataset("banking77")
-    assert found.texts is not None
-    assert found.texts[1] == "My card has not arrived"
-    assert found.clusters.tolist() == [1, 1, 2, 2, 0]
-    np.testing.assert_array_equal(found.X, poise.embed(found.texts, "tfidf"))
-    assert "embedded with tfidf" in found.note
-    assert "5 of the 13,083 questions" in found.note
+    dataset = poise.load_dataset("banking77")
+    assert dataset.texts is not None
+    assert dataset.texts[1] == "My card has not arrived"
+    assert dataset.clusters.tolist() == [1, 1, 2, 2, 0]
+    np.testing.assert_array_equal(dataset.X, poise.embed(dataset.texts, "tfidf"))
+    assert "embedded with tfidf" in dataset.note
+    assert "5 of the 13,083 questions" in dataset.note
     again = poise.load_dataset("banking77-mod2", embedding="tfidf")
-    np.testing.assert_array_equal(again.X, found.X)
+    np.testing.assert_array_equal(again.X, dataset.X)
     assert again.classes.tolist() == [1, 1, 0, 0, 0]
-    assert again.texts == found.texts
+    assert again.texts == dataset.texts
 
 
 def test_a_description_shows_a_text(questions):
@@ -55,18 +55,18 @@ def test_a_description_shows_a_text(questions):
 
 
 def test_texts_are_chosen_with_their_points(questions):
-    found = poise.load_dataset("banking77").only("two", np.array([4, 0]))
-    assert found.texts == ("What age must I have?", "Where is my card?")
+    dataset = poise.load_dataset("banking77").only("two", np.array([4, 0]))
+    assert dataset.texts == ("What age must I have?", "Where is my card?")
 
 
 def test_an_embedding_from_a_file(own_files):
     X = np.ones((3_080, 2), np.float16)
     np.savez(own_files / "banking77_use.npz", X=X, y=np.arange(3_080) % 77)
-    found = poise.load_dataset("banking77-mod7", embedding="use")
-    assert found.X.dtype == np.float32
-    assert found.texts is None
-    assert found.n_classes == 7
-    assert found.note == "embedded with use; the 3,080 questions of the test split"
+    dataset = poise.load_dataset("banking77-mod7", embedding="use")
+    assert dataset.X.dtype == np.float32
+    assert dataset.texts is None
+    assert dataset.n_classes == 7
+    assert dataset.note == "embedded with use; the 3,080 questions of the test split"
 
 
 @pytest.mark.parametrize("embedding", texts.NUMBER_EMBEDDINGS)
@@ -108,9 +108,9 @@ def test_the_publishers_questions(elsewhere, monkeypatch):
         return path
 
     monkeypatch.setattr(texts, "fetch", fetch)
-    found = poise.load_dataset("banking77")
-    assert found.texts == ("My card?", "My pin is blocked", "Is my pin blocked, or not?")
-    assert found.clusters.tolist() == [0, 1, 1]
+    dataset = poise.load_dataset("banking77")
+    assert dataset.texts == ("My card?", "My pin is blocked", "Is my pin blocked, or not?")
+    assert dataset.clusters.tolist() == [0, 1, 1]
 
 
 def test_posts_of_scikit_learn_in_order(elsewhere, monkeypatch):
@@ -129,12 +129,12 @@ def test_posts_of_scikit_learn_in_order(elsewhere, monkeypatch):
         )
 
     monkeypatch.setattr(sklearn.datasets, "fetch_20newsgroups", fetch)
-    found = poise.load_dataset("20news")
-    assert found.texts is not None
+    dataset = poise.load_dataset("20news")
+    assert dataset.texts is not None
     order = ["alt.atheism/30", "sci.med/10", "sci.med/20", "alt.atheism/40", "sci.med/5"]
-    assert [text.split()[-1] for text in found.texts] == order
-    assert found.clusters.tolist() == [0, 1, 1, 0, 1]
-    assert "headers" in found.note
+    assert [text.split()[-1] for text in dataset.texts] == order
+    assert dataset.clusters.tolist() == [0, 1, 1, 0, 1]
+    assert "headers" in dataset.note
 
 
 def test_posts_without_a_network(elsewhere, monkeypatch):
@@ -151,26 +151,26 @@ def test_posts_of_a_table(own_files):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = {"text": ["on hockey", "on medicine"], "newsgroup": ["sport", "med"], "key": ["a", "b"]}
     parquet.write_table(pyarrow.table(table), own_files / "20news.parquet")
-    found = poise.load_dataset("20news")
-    assert found.texts == ("on hockey", "on medicine")
-    assert found.clusters.tolist() == [1, 0]
-    assert "2 posts instead of scikit-learn's 18,846" in found.note
+    dataset = poise.load_dataset("20news")
+    assert dataset.texts == ("on hockey", "on medicine")
+    assert dataset.clusters.tolist() == [1, 0]
+    assert "2 posts instead of scikit-learn's 18,846" in dataset.note
 
 
 @pytest.mark.data
 def test_the_real_questions(poise_data):
-    found = poise.load_dataset("banking77")
-    assert found.X.shape == (13_083, 100)
-    assert found.n_classes == 77
+    dataset = poise.load_dataset("banking77")
+    assert dataset.X.shape == (13_083, 100)
+    assert dataset.n_classes == 77
     by_meaning = poise.load_dataset("banking77", embedding="use")
     assert by_meaning.X.shape == (3_080, 512)
-    np.testing.assert_array_equal(by_meaning.clusters, found.clusters[-3_080:])
+    np.testing.assert_array_equal(by_meaning.clusters, dataset.clusters[-3_080:])
 
 
 @pytest.mark.data
 @pytest.mark.slow
 def test_the_real_posts(poise_data):
-    found = poise.load_dataset("20news-mod2")
-    assert found.X.shape == (18_847, 100)
-    assert found.n_clusters == 20
-    assert found.n_classes == 2
+    dataset = poise.load_dataset("20news-mod2")
+    assert dataset.X.shape == (18_847, 100)
+    assert dataset.n_clusters == 20
+    assert dataset.n_classes == 2

@@ -233,9 +233,9 @@ class TestTraining:
     @pytest.mark.data
     @pytest.mark.slow
     def test_digits_are_closer_to_their_own_kind_than_by_principal_components(self):
-        found = poise.load_dataset("mnist")
-        chosen = np.random.default_rng(0).permutation(found.n_points)[:10_000]
-        X, y = found.X[chosen], found.clusters[chosen]
+        dataset = poise.load_dataset("mnist")
+        chosen = np.random.default_rng(0).permutation(dataset.n_points)[:10_000]
+        X, y = dataset.X[chosen], dataset.clusters[chosen]
 
         def accuracy(Z):
             import faiss

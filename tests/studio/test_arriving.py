@@ -87,9 +87,9 @@ def test_what_an_earlier_run_embedded_does_not_make_the_rest_seem_quick(small, m
         now[0] += 20.0 if m > 200 else 0.0
         return take(m)
 
-    found = list(arriving(slow_at_last, 400, COMPARED, lambda *done: None, lambda: now[0]))
-    assert found
-    assert len(found[0].catalogue) < 300
+    arrived = list(arriving(slow_at_last, 400, COMPARED, lambda *done: None, lambda: now[0]))
+    assert arrived
+    assert len(arrived[0].catalogue) < 300
 
 
 def test_items_keep_their_nodes_and_the_graph_is_that_of_the_items(small):
@@ -134,13 +134,13 @@ def answer(project, label):
 def test_answers_and_the_open_question_stay(tmp_path):
     project, graph = grown_project(tmp_path)
     try:
-        said = {answer(project, label): label for label in "abab"}
+        answers = {answer(project, label): label for label in "abab"}
         held = project.wait("", 30)
         everything = catalogue(list(range(400)))
         project.predictions().result(30)
         project.grow(everything, X, graph.extend(X[200:]))
         assert project.wait("", 30).node == held.node
-        assert {item: given.label for item, given in project.state.labels.items()} == said
+        assert {item: given.label for item, given in project.state.labels.items()} == answers
         assert len(project.predictions().result(30)) == 400
         assert len(rows(project, project.predictions().result(30))) == 400
         asked = [answer(project, "a") for _ in range(60)]
@@ -291,13 +291,13 @@ def test_old_items_are_asked_about_before_new_ones_are_read(small, photos, tmp_p
     for path in sorted(photos.iterdir())[100:]:
         path.rename(later / path.name)
     first = Opening(Source(str(photos), tmp_path / "p.poise")).open()
-    said = {answer(first, label): label for label in "abab"}
+    answers = {answer(first, label): label for label in "abab"}
     before, centre = dict(zip(first.catalogue.ids, first.features, strict=True)), first.centre
     first.close()
     for path in later.iterdir():
         path.rename(photos / path.name)
     gone = [name for name in ("003.png", "050.png", "077.png") if name_id(before, first, name)]
-    gone = [name for name in gone if name_id(before, first, name) not in said]
+    gone = [name for name in gone if name_id(before, first, name) not in answers]
     for name in gone:
         (photos / name).unlink()
     gate, real = threading.Event(), Photo.reader
@@ -318,13 +318,13 @@ def test_old_items_are_asked_about_before_new_ones_are_read(small, photos, tmp_p
         project = opening.project
         assert len(project.catalogue) == 100 - len(gone)
         assert opening.coming()["total"] == 240 - len(gone)
-        said[answer(project, "a")] = "a"
+        answers[answer(project, "a")] = "a"
         gate.set()
         until(lambda: opening.ended)
         assert opening.trouble == ""
         assert opening.coming() is None
         assert len(project.catalogue) == 239 - len(gone)
-        assert {item: given.label for item, given in project.state.labels.items()} == said
+        assert {item: given.label for item, given in project.state.labels.items()} == answers
         now = dict(zip(project.catalogue.ids, project.features, strict=True))
         for item in set(before) & set(now):
             np.testing.assert_array_equal(now[item], before[item])
@@ -404,11 +404,11 @@ def test_texts_that_are_new_in_a_table_join_the_old_ones(small, tmp_path, monkey
     table, folder = tmp_path / "t.csv", tmp_path / "p.poise"
     table.write_text("text\n" + "".join(f'"{text}"\n' for text in texts[:80]))
     first = Opening(Source(str(table), folder)).open()
-    said = {answer(first, label): label for label in "ab"}
+    answers = {answer(first, label): label for label in "ab"}
     first.close()
     rows = [
         *texts[120:],
-        *(t for t, one in zip(texts, first.catalogue.ids, strict=False) if one in said),
+        *(t for t, one in zip(texts, first.catalogue.ids, strict=False) if one in answers),
         *texts[5:120],
     ]
     rows = list(dict.fromkeys(rows))
@@ -428,7 +428,7 @@ def test_texts_that_are_new_in_a_table_join_the_old_ones(small, tmp_path, monkey
         assert seen[0] == stayed
         assert seen[1] == stayed + 100
         assert seen[-1] == len(rows)
-        assert {item: one.label for item, one in opening.project.state.labels.items()} == said
+        assert {item: one.label for item, one in opening.project.state.labels.items()} == answers
     finally:
         opening.close()
     again = Opening(Source(str(table), folder)).open()

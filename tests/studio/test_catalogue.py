@@ -33,12 +33,12 @@ def noise(path, side=80, seed=0, **options):
     Image.fromarray(values).save(path, **options)
 
 
-def opened(found, index, size=1200):
-    return Image.open(io.BytesIO(found.content(index, size)[1]))
+def opened(catalogue, index, size=1200):
+    return Image.open(io.BytesIO(catalogue.content(index, size)[1]))
 
 
-def shade(found, index):
-    return opened(found, index).getpixel((0, 0))[0]
+def shade(catalogue, index):
+    return opened(catalogue, index).getpixel((0, 0))[0]
 
 
 def table(path, rows):
@@ -78,19 +78,19 @@ class TestFolders:
             assert shade(after, index) == shades.get(item, 50)
 
     def test_sources_are_paths(self, photos):
-        found = read_catalogue(str(photos))
-        assert found.name == "photos"
-        assert found.sources == ("cat/a.png", "cat/b.png", "d.png", "dog/c.png")
-        assert found.unreadable == ()
-        assert isinstance(found.items, Images)
-        assert [path.name for path in found.items.paths] == ["a.png", "b.png", "d.png", "c.png"]
+        catalogue = read_catalogue(str(photos))
+        assert catalogue.name == "photos"
+        assert catalogue.sources == ("cat/a.png", "cat/b.png", "d.png", "dog/c.png")
+        assert catalogue.unreadable == ()
+        assert isinstance(catalogue.items, Images)
+        assert [path.name for path in catalogue.items.paths] == ["a.png", "b.png", "d.png", "c.png"]
 
     def test_folders_are_labels_if_they_are_classes(self, photos):
         for name in ("Unsorted", "todo", "unlabelled", "UNLABELED", "unknown"):
             picture(photos / name / "x.png", 60 + len(name))
-        found = read_catalogue(str(photos))
-        named = dict(zip(found.ids, found.sources, strict=True))
-        assert {named[item]: label for item, label in found.known.items()} == {
+        catalogue = read_catalogue(str(photos))
+        named = dict(zip(catalogue.ids, catalogue.sources, strict=True))
+        assert {named[item]: label for item, label in catalogue.known.items()} == {
             "cat/a.png": "cat",
             "cat/b.png": "cat",
             "dog/c.png": "dog",
@@ -109,27 +109,27 @@ class TestFolders:
         (tmp_path / "notes.txt").write_text("no image")
         picture(tmp_path / ".hidden.png", 1)
         picture(tmp_path / ".hidden" / "x.png", 2)
-        found = read_catalogue(str(tmp_path))
-        assert len(found) == len(kinds)
-        assert found.unreadable == ()
+        catalogue = read_catalogue(str(tmp_path))
+        assert len(catalogue) == len(kinds)
+        assert catalogue.unreadable == ()
         for i in range(len(kinds)):
-            assert abs(int(found.pixels[i].mean()) - 20 * i) <= 2
-            assert opened(found, i).size == (30, 20)
+            assert abs(int(catalogue.pixels[i].mean()) - 20 * i) <= 2
+            assert opened(catalogue, i).size == (30, 20)
 
     def test_the_first_frame_of_a_film(self, tmp_path):
         frames = [Image.new("L", (9, 9), grey) for grey in (200, 10)]
         frames[0].save(tmp_path / "x.gif", save_all=True, append_images=frames[1:])
-        found = read_catalogue(str(tmp_path))
-        assert found.pixels.min() == 200
+        catalogue = read_catalogue(str(tmp_path))
+        assert catalogue.pixels.min() == 200
 
     def test_the_small_copies_are_those_of_an_embedding(self, tmp_path):
         for i in range(4):
             noise(tmp_path / f"{i}.png", 50 + 40 * i, seed=i)
         noise(tmp_path / "5.jpg", 300)
-        found = read_catalogue(str(tmp_path))
-        expected = found.items.array().astype(int)
-        assert found.pixels.shape == (5, 64, 64)
-        assert np.abs(found.pixels - expected).max() <= 3
+        catalogue = read_catalogue(str(tmp_path))
+        expected = catalogue.items.array().astype(int)
+        assert catalogue.pixels.shape == (5, 64, 64)
+        assert np.abs(catalogue.pixels - expected).max() <= 3
 
     def test_one_bad_file_is_left_out_and_reported(self, photos, tmp_path):
         (photos / "empty.png").write_bytes(b"")
@@ -148,11 +148,11 @@ class TestFolders:
         (photos / "nowhere.png").symlink_to(photos / "not-there.png")
         (photos / "circle.png").symlink_to(photos / "circle.png")
         os.mkfifo(photos / "pipe.png")
-        found = read_catalogue(str(photos))
-        assert found.sources == ("cat/a.png", "cat/b.png", "d.png", "dog/c.png")
-        assert found.pixels.shape == (4, 64, 64)
-        assert found.pixels[:, 0, 0].tolist() == [10, 20, 40, 30]
-        assert dict(found.unreadable) == {
+        catalogue = read_catalogue(str(photos))
+        assert catalogue.sources == ("cat/a.png", "cat/b.png", "d.png", "dog/c.png")
+        assert catalogue.pixels.shape == (4, 64, 64)
+        assert catalogue.pixels[:, 0, 0].tolist() == [10, 20, 40, 30]
+        assert dict(catalogue.unreadable) == {
             "empty.png": "it is empty (0 bytes)",
             "text.jpg": "it is not an image, or its beginning is damaged",
             "half.png": "it is damaged or cut short",
@@ -171,16 +171,16 @@ class TestFolders:
         picture(tmp_path / "good.png", 9)
         content = (tmp_path / f"cut.{kind}").read_bytes()
         (tmp_path / f"cut.{kind}").write_bytes(content[: int(share * len(content))])
-        found = read_catalogue(str(tmp_path))
-        assert "good.png" in found.sources
-        assert len(found) + len(found.unreadable) == 2
+        catalogue = read_catalogue(str(tmp_path))
+        assert "good.png" in catalogue.sources
+        assert len(catalogue) + len(catalogue.unreadable) == 2
 
     def test_a_link_within_the_folder_is_a_copy(self, photos):
         (photos / "again.png").symlink_to(photos / "d.png")
         (photos / "more").symlink_to(photos / "cat")
-        found = read_catalogue(str(photos))
-        assert found.unreadable == ()
-        item = dict(zip(found.sources, found.ids, strict=True))
+        catalogue = read_catalogue(str(photos))
+        assert catalogue.unreadable == ()
+        item = dict(zip(catalogue.sources, catalogue.ids, strict=True))
         assert item["d.png"] == f"{item['again.png']}-2"
 
     def test_photographs_of_other_formats_are_named(self, photos, monkeypatch):
@@ -188,9 +188,9 @@ class TestFolders:
         before = len(read_catalogue(str(photos)))
         (photos / "cat" / "IMG_1.HEIC").write_bytes(b"photo")
         (photos / ".hidden.heic").write_bytes(b"photo")
-        found = read_catalogue(str(photos))
-        assert (len(found), found.total) == (before, before)
-        ((name, why),) = found.unreadable
+        catalogue = read_catalogue(str(photos))
+        assert (len(catalogue), catalogue.total) == (before, before)
+        ((name, why),) = catalogue.unreadable
         assert name == "cat/IMG_1.HEIC"
         assert "pip install pi-heif" in why
 
@@ -214,26 +214,26 @@ class TestFolders:
             pytest.skip("this file system takes UTF-8 names only")
         kept = tmp_path / ".kept" / "items.npz"
         for _ in range(2):  # the second time from the cache
-            found = read_catalogue(str(tmp_path), remembered=kept)
-            assert HOSTILE in found.sources
-            assert len(found) == 7
-            json.dumps([found.sources, found.known], ensure_ascii=False).encode()
-            (label,) = found.known.values()
+            catalogue = read_catalogue(str(tmp_path), remembered=kept)
+            assert HOSTILE in catalogue.sources
+            assert len(catalogue) == 7
+            json.dumps([catalogue.sources, catalogue.known], ensure_ascii=False).encode()
+            (label,) = catalogue.known.values()
             assert label.isprintable()
-            assert all(found.content(i)[0] == "image/png" for i in range(7))
+            assert all(catalogue.content(i)[0] == "image/png" for i in range(7))
 
     def test_progress_to_the_end_and_not_too_often(self, photos, monkeypatch):
         for i in range(40):
             picture(photos / f"more{i}.png", i)
-        told = []
-        read_catalogue(str(photos), progress=lambda done, total: told.append((done, total)))
-        assert told[-1] == (44, 44)
-        assert told == sorted(told)
-        assert len(told) < 20
+        calls = []
+        read_catalogue(str(photos), progress=lambda done, total: calls.append((done, total)))
+        assert calls[-1] == (44, 44)
+        assert calls == sorted(calls)
+        assert len(calls) < 20
         monkeypatch.setattr("poise.progress.PACE_SECONDS", 0)
-        told.clear()
-        read_catalogue(str(photos), progress=lambda done, total: told.append((done, total)))
-        assert len(told) >= 44
+        calls.clear()
+        read_catalogue(str(photos), progress=lambda done, total: calls.append((done, total)))
+        assert len(calls) >= 44
 
 
 class TestCopies:
@@ -245,8 +245,8 @@ class TestCopies:
         return tmp_path
 
     def ids(self, folder, **options):
-        found = read_catalogue(str(folder), **options)
-        return dict(zip(found.sources, found.ids, strict=True))
+        catalogue = read_catalogue(str(folder), **options)
+        return dict(zip(catalogue.sources, catalogue.ids, strict=True))
 
     def test_are_told_apart(self, copies):
         ids = self.ids(copies)
@@ -275,9 +275,9 @@ class TestCopies:
 
     def test_equal_rows(self, tmp_path):
         path = table(tmp_path / "t.jsonl", [{"text": text} for text in ("a", "b", "a", "a")])
-        found = read_catalogue(path)
-        assert found.ids[2:] == (f"{found.ids[0]}-2", f"{found.ids[0]}-3")
-        assert found.content(1) == ("text/plain; charset=utf-8", b"b")
+        catalogue = read_catalogue(path)
+        assert catalogue.ids[2:] == (f"{catalogue.ids[0]}-2", f"{catalogue.ids[0]}-3")
+        assert catalogue.content(1) == ("text/plain; charset=utf-8", b"b")
 
 
 class TestImageCache:
@@ -367,11 +367,11 @@ class TestContent:
         noise(tmp_path / "a.png", 28)
         noise(tmp_path / "b.png", 200)
         Image.new("RGB", (3000, 1500)).save(tmp_path / "c.jpg")
-        found = read_catalogue(str(tmp_path))
-        assert [opened(found, i).size for i in range(3)] == [(28, 28), (200, 200), (1200, 600)]
-        sizes = [opened(found, i, size=160).size for i in range(3)]
+        catalogue = read_catalogue(str(tmp_path))
+        assert [opened(catalogue, i).size for i in range(3)] == [(28, 28), (200, 200), (1200, 600)]
+        sizes = [opened(catalogue, i, size=160).size for i in range(3)]
         assert sizes == [(28, 28), (160, 160), (160, 80)]
-        assert opened(found, 0, size=16).size == (28, 28)
+        assert opened(catalogue, 0, size=16).size == (28, 28)
 
     def test_photographs_are_jpeg_and_the_rest_is_png(self, tmp_path):
         noise(tmp_path / "a.png", 256)
@@ -380,11 +380,11 @@ class TestContent:
         Image.fromarray(glass, "RGBA").save(tmp_path / "c.png")
         glass[..., 3] = 255
         Image.fromarray(glass, "RGBA").save(tmp_path / "d.png")
-        found = read_catalogue(str(tmp_path))
-        kinds = [found.content(i)[0] for i in range(4)]
+        catalogue = read_catalogue(str(tmp_path))
+        kinds = [catalogue.content(i)[0] for i in range(4)]
         assert kinds == ["image/png", "image/jpeg", "image/png", "image/jpeg"]
-        assert [found.content(i, 160)[0] for i in range(4)] == kinds
-        assert opened(found, 2).getpixel((5, 5)) == (90, 90, 90, 90)
+        assert [catalogue.content(i, 160)[0] for i in range(4)] == kinds
+        assert opened(catalogue, 2).getpixel((5, 5)) == (90, 90, 90, 90)
 
     def test_no_file_is_passed_on_as_it_is(self, tmp_path):
         exif = Image.Exif()
@@ -392,8 +392,8 @@ class TestContent:
         noise(tmp_path / "a.jpg", 300, exif=exif)
         with (tmp_path / "a.jpg").open("ab") as file:
             file.write(b"<script>alert(1)</script>")
-        found = read_catalogue(str(tmp_path))
-        content = found.content(0)[1]
+        catalogue = read_catalogue(str(tmp_path))
+        content = catalogue.content(0)[1]
         assert b"where I live" not in content
         assert b"script" not in content
 
@@ -409,24 +409,24 @@ class TestContent:
         Image.fromarray((deep / 1e6).astype(np.float32)).save(tmp_path / "d.tif")
         Image.new("CMYK", (70, 70), (0, 0, 0, 255)).save(tmp_path / "e.jpg")
         Image.new("1", (70, 70), 1).save(tmp_path / "f.png")
-        found = read_catalogue(str(tmp_path))
-        assert opened(found, 0).size == (60, 90)
-        assert found.pixels[0, :20].min() > found.pixels[0, 44:].max()
-        assert (found.pixels[1] == 255).all()  # on paper
-        assert opened(found, 1).getpixel((0, 0))[3] == 0
+        catalogue = read_catalogue(str(tmp_path))
+        assert opened(catalogue, 0).size == (60, 90)
+        assert catalogue.pixels[0, :20].min() > catalogue.pixels[0, 44:].max()
+        assert (catalogue.pixels[1] == 255).all()  # on paper
+        assert opened(catalogue, 1).getpixel((0, 0))[3] == 0
         for index in (2, 3):
-            shown = np.asarray(opened(found, index))
+            shown = np.asarray(opened(catalogue, index))
             assert (shown.min(), shown.max()) == (0, 255)
-        assert found.pixels[4].max() < 60
-        assert found.pixels[5].min() == 255
+        assert catalogue.pixels[4].max() < 60
+        assert catalogue.pixels[5].min() == 255
 
     def test_a_missing_file_is_reported(self, tmp_path):
         folder, outside = tmp_path / "photos", tmp_path / "secret.png"
         for name in ("gone", "empty", "cut", "other", "link", "touched"):
             noise(folder / f"{name}.png", seed=len(name))
         picture(outside, 1)
-        found = read_catalogue(str(folder))
-        place = {source: i for i, source in enumerate(found.sources)}
+        catalogue = read_catalogue(str(folder))
+        place = {source: i for i, source in enumerate(catalogue.sources)}
         (folder / "gone.png").unlink()
         (folder / "empty.png").write_bytes(b"")
         (folder / "cut.png").write_bytes((folder / "cut.png").read_bytes()[:2000])
@@ -442,26 +442,28 @@ class TestContent:
             ("link", "leads out of the folder"),
         ):
             with pytest.raises(GoneError, match=rf"Could not show {name}.png: .*{why}\. Put"):
-                found.content(place[f"{name}.png"])
-        assert found.content(place["touched.png"])[0] == "image/png"
+                catalogue.content(place[f"{name}.png"])
+        assert catalogue.content(place["touched.png"])[0] == "image/png"
 
     def test_a_folder_that_becomes_a_link(self, tmp_path):
         picture(tmp_path / "photos" / "x" / "a.png", 3)
         picture(tmp_path / "photos" / "b.png", 4)
         picture(tmp_path / "elsewhere" / "a.png", 3)
-        found = read_catalogue(str(tmp_path / "photos"))
+        catalogue = read_catalogue(str(tmp_path / "photos"))
         (tmp_path / "photos" / "x").rename(tmp_path / "old")
         (tmp_path / "photos" / "x").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(GoneError, match="leads out"):
-            found.content(found.sources.index("x/a.png"))
+            catalogue.content(catalogue.sources.index("x/a.png"))
 
     def test_many_threads_and_no_warnings(self, tmp_path, recwarn):
         noise(tmp_path / "a.png", 300)
         strange = Image.new("P", (90, 90))
         strange.save(tmp_path / "b.png", transparency=b"\x10\x20")
-        found = read_catalogue(str(tmp_path))
+        catalogue = read_catalogue(str(tmp_path))
         shown = []
-        work = [threading.Thread(target=lambda: shown.append(found.content(1))) for _ in range(16)]
+        work = [
+            threading.Thread(target=lambda: shown.append(catalogue.content(1))) for _ in range(16)
+        ]
         for thread in work:
             thread.start()
         for thread in work:
@@ -472,8 +474,8 @@ class TestContent:
 
     def test_texts_stay_texts(self, tmp_path):
         text = "<script>alert(1)</script> \ud800 zwölf"
-        found = read_catalogue(table(tmp_path / "t.jsonl", [{"text": text}, {"text": "b"}]))
-        kind, content = found.content(0)
+        catalogue = read_catalogue(table(tmp_path / "t.jsonl", [{"text": text}, {"text": "b"}]))
+        kind, content = catalogue.content(0)
         assert kind == "text/plain; charset=utf-8"
         assert content.decode() == text.replace("\ud800", "?")
 
@@ -487,10 +489,10 @@ class TestTables:
             {"nr": "x3", "text": "three", "Class": "bad", "note": "3"},
         ]
         path = table(tmp_path / f"t.{kind}", rows)
-        found = read_catalogue(path)
-        assert (found.kind, list(found.items)) == ("text", ["one", "two", "three"])
-        assert found.sources == ("row 1", "row 2", "row 3")
-        assert found.known == {found.ids[0]: "good", found.ids[2]: "bad"}
+        catalogue = read_catalogue(path)
+        assert (catalogue.kind, list(catalogue.items)) == ("text", ["one", "two", "three"])
+        assert catalogue.sources == ("row 1", "row 2", "row 3")
+        assert catalogue.known == {catalogue.ids[0]: "good", catalogue.ids[2]: "bad"}
         assert read_catalogue(path, use_labels=False).known == {}
         keyed = read_catalogue(path, column="text", key="nr", label_column="note")
         assert keyed.ids == keyed.sources == ("x1", "x2", "x3")
@@ -528,9 +530,9 @@ class TestTables:
             with pytest.raises(InputError, match=r"has the columns .*: say which .*--column"):
                 read_catalogue(path)
         else:
-            found = read_catalogue(path)
-            assert found.column == expected
-            assert list(found.items) == [f"{expected} {i}" for i in "123"]
+            catalogue = read_catalogue(path)
+            assert catalogue.column == expected
+            assert list(catalogue.items) == [f"{expected} {i}" for i in "123"]
 
     @pytest.mark.parametrize("option", ["column", "key", "label_column"])
     def test_a_missing_column(self, tmp_path, option):
@@ -562,24 +564,24 @@ class TestTables:
 
     def test_rows_without_text_are_left_out(self, tmp_path):
         rows = [{"text": text, "id": i} for i, text in enumerate(["a", "", None, " \n", 7, "b"])]
-        found = read_catalogue(table(tmp_path / "t.jsonl", rows), key="id")
-        assert found.ids == ("0", "5")
-        assert [name for name, _ in found.unreadable] == ["row 2", "row 3", "row 4", "row 5"]
+        catalogue = read_catalogue(table(tmp_path / "t.jsonl", rows), key="id")
+        assert catalogue.ids == ("0", "5")
+        assert [name for name, _ in catalogue.unreadable] == ["row 2", "row 3", "row 4", "row 5"]
         with pytest.raises(InputError, match=r"none of the rows .* row 1: it holds no text"):
             read_catalogue(table(tmp_path / "t.jsonl", rows[1:3] * 2), column="id")
 
     def test_a_row_with_too_many_fields_is_left_out(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("id,text\n1,a\n2,b, not in quotes\n3,c,\n4\n")
-        found = read_catalogue(str(path))
-        assert list(found.items) == ["a", "c"]
-        assert [name for name, _ in found.unreadable] == ["row 2", "row 4"]
+        catalogue = read_catalogue(str(path))
+        assert list(catalogue.items) == ["a", "c"]
+        assert [name for name, _ in catalogue.unreadable] == ["row 2", "row 4"]
 
     def test_whole_numbers_as_labels(self, tmp_path):
         labels = [1.0, None, float("nan"), 2.5, True, "  x\ty "]
         rows = [{"text": f"t{i}", "label": label} for i, label in enumerate(labels)]
-        found = read_catalogue(table(tmp_path / "t.jsonl", rows))
-        assert list(found.known.values()) == ["1", "2.5", "True", "x\ufffdy"]
+        catalogue = read_catalogue(table(tmp_path / "t.jsonl", rows))
+        assert list(catalogue.known.values()) == ["1", "2.5", "True", "x\ufffdy"]
 
     def test_long_texts(self, tmp_path):
         path = tmp_path / "t.csv"
@@ -605,12 +607,12 @@ class TestImageColumns:
 
     def test_paths_are_relative_to_the_table(self, listed):
         path, rows = listed
-        found = read_catalogue(table(path, rows))
-        assert found.kind == "image"
-        assert found.sources == tuple(row["image"] for row in rows)
-        assert [shade(found, i) for i in range(4)] == [20, 0, 10, 30]
-        assert found.pixels[:, 0, 0].tolist() == [20, 0, 10, 30]
-        assert found.known == {found.ids[2]: "odd", found.ids[3]: "odd"}
+        catalogue = read_catalogue(table(path, rows))
+        assert catalogue.kind == "image"
+        assert catalogue.sources == tuple(row["image"] for row in rows)
+        assert [shade(catalogue, i) for i in range(4)] == [20, 0, 10, 30]
+        assert catalogue.pixels[:, 0, 0].tolist() == [20, 0, 10, 30]
+        assert catalogue.known == {catalogue.ids[2]: "odd", catalogue.ids[3]: "odd"}
         keyed = read_catalogue(str(path), key="nr")
         assert keyed.ids == keyed.sources == ("n2", "n0", "n1", "n3")
         (path.parent / "pictures" / "2.png").unlink()
@@ -631,11 +633,11 @@ class TestImageColumns:
         ]
         more = [{"image": value, "nr": value} for value in (*values, "", str(inside), "notes.txt")]
         (path.parent / "notes.txt").write_text("no image")
-        found = read_catalogue(table(path.with_suffix(".jsonl"), rows + more), column="image")
-        assert len(found) == 5
-        assert found.ids[4] == f"{found.ids[3]}-2"
+        catalogue = read_catalogue(table(path.with_suffix(".jsonl"), rows + more), column="image")
+        assert len(catalogue) == 5
+        assert catalogue.ids[4] == f"{catalogue.ids[3]}-2"
         out = "it leads out of the folder"
-        assert dict(found.unreadable) == {
+        assert dict(catalogue.unreadable) == {
             "row 10": "it names no file",
             "missing.png": "there is no such file",
             "nul\0.png": "there is no such file",
@@ -650,16 +652,16 @@ class TestImageColumns:
         kept = tmp_path / "items.npz"
         source = table(path, [*rows, rows[0], rows[1]])
         for _ in range(2):
-            found = read_catalogue(source, remembered=kept)
-            assert len(set(found.ids)) == 6
-            assert found.ids[4:] == (f"{found.ids[0]}-2", f"{found.ids[1]}-2")
-            assert found.pixels[:, 0, 0].tolist() == [20, 0, 10, 30, 20, 0]
+            catalogue = read_catalogue(source, remembered=kept)
+            assert len(set(catalogue.ids)) == 6
+            assert catalogue.ids[4:] == (f"{catalogue.ids[0]}-2", f"{catalogue.ids[1]}-2")
+            assert catalogue.pixels[:, 0, 0].tolist() == [20, 0, 10, 30, 20, 0]
         assert len(ImageCache.load(kept).files) == 4
 
     def test_texts_that_mention_a_picture_are_texts(self, tmp_path):
         texts = ["see a.png", "nothing", "more\nlines.png", "b", "c"]
-        found = read_catalogue(table(tmp_path / "t.jsonl", [{"text": text} for text in texts]))
-        assert found.kind == "text"
+        catalogue = read_catalogue(table(tmp_path / "t.jsonl", [{"text": text} for text in texts]))
+        assert catalogue.kind == "text"
 
     def test_no_listed_file_exists(self, tmp_path):
         rows = [{"image": f"{i}.png"} for i in range(3)]
@@ -669,13 +671,15 @@ class TestImageColumns:
 
 class TestArrays:
     def test_a_data_set_by_name(self):
-        told = []
-        found = read_catalogue("digits", progress=lambda done, total: told.append((done, total)))
-        assert (found.kind, len(found), len(set(found.ids))) == ("image", 1797, 1797)
-        assert found.ids == read_catalogue("digits").ids
-        assert found.sources[16] == "row 17"
-        assert told[-1] == (1797, 1797)
-        kind, content = found.content(0, 160)
+        calls = []
+        catalogue = read_catalogue(
+            "digits", progress=lambda done, total: calls.append((done, total))
+        )
+        assert (catalogue.kind, len(catalogue), len(set(catalogue.ids))) == ("image", 1797, 1797)
+        assert catalogue.ids == read_catalogue("digits").ids
+        assert catalogue.sources[16] == "row 17"
+        assert calls[-1] == (1797, 1797)
+        kind, content = catalogue.content(0, 160)
         assert kind == "image/png"
         assert Image.open(io.BytesIO(content)).size == (8, 8)
 
@@ -696,13 +700,13 @@ class TestArrays:
     def test_shapes(self, tmp_path, shape, kind, dtype):
         X = np.random.default_rng(0).integers(0, 200, shape).astype(dtype)
         np.save(tmp_path / "x.npy", X)
-        found = read_catalogue(str(tmp_path / "x.npy"))
-        assert found.kind == kind
-        assert len(set(found.ids)) == 5
-        media, content = found.content(3)
+        catalogue = read_catalogue(str(tmp_path / "x.npy"))
+        assert catalogue.kind == kind
+        assert len(set(catalogue.ids)) == 5
+        media, content = catalogue.content(3)
         if kind == "image":
             side = (8, 8) if len(shape) == 2 else (9, 12)
-            assert (media, opened(found, 3).size) == ("image/png", side)
+            assert (media, opened(catalogue, 3).size) == ("image/png", side)
         else:
             assert media == "application/json"
             assert json.loads(content) == X[3].astype(float).ravel().tolist()
@@ -723,20 +727,20 @@ class TestArrays:
         X = np.ones((5, 64), dtype=np.float32) * np.arange(5)[:, None]
         X[1, 3], X[4, 0] = np.nan, np.inf
         np.save(tmp_path / "x.npy", X)
-        found = read_catalogue(str(tmp_path / "x.npy"))
-        assert found.sources == ("row 1", "row 3", "row 4")
-        assert [name for name, _ in found.unreadable] == ["row 2", "row 5"]
-        assert found.kind == "image"
-        np.testing.assert_array_equal(found.items, X[[0, 2, 3]])
+        catalogue = read_catalogue(str(tmp_path / "x.npy"))
+        assert catalogue.sources == ("row 1", "row 3", "row 4")
+        assert [name for name, _ in catalogue.unreadable] == ["row 2", "row 5"]
+        assert catalogue.kind == "image"
+        np.testing.assert_array_equal(catalogue.items, X[[0, 2, 3]])
         np.save(tmp_path / "x.npy", X[[1, 4]])
         with pytest.raises(InputError, match="none of the rows"):
             read_catalogue(str(tmp_path / "x.npy"))
 
     def test_numbers_that_json_cannot_hold(self):
         X = np.array([[1.0, np.nan, np.inf, -np.inf, 0.1]])
-        found = Catalogue("x", "vector", ("a",), X)
-        assert json.loads(found.content(0)[1]) == [1.0, None, None, None, 0.1]
-        assert found.sources == ("row 1",)
+        catalogue = Catalogue("x", "vector", ("a",), X)
+        assert json.loads(catalogue.content(0)[1]) == [1.0, None, None, None, 0.1]
+        assert catalogue.sources == ("row 1",)
 
     @pytest.mark.parametrize(
         ("values", "expected"),
@@ -751,8 +755,8 @@ class TestArrays:
         ],
     )
     def test_numbers_as_a_picture(self, values, expected):
-        found = Catalogue("x", "image", ("a",), values[None])
-        assert np.asarray(opened(found, 0)).ravel().tolist() == expected
+        catalogue = Catalogue("x", "image", ("a",), values[None])
+        assert np.asarray(opened(catalogue, 0)).ravel().tolist() == expected
 
     def test_arrays_that_hold_no_numbers(self, tmp_path):
         np.save(tmp_path / "a.npy", np.array([["a", "b"], ["c", "d"]]))

@@ -64,9 +64,9 @@ class TestColumns:
             path = str(tmp_path / "t.tsv")
         else:
             path = write(tmp_path / f"t.{kind}", [row.tolist() for row in X])
-        found = read_catalogue(path, vectors="embedding")
-        assert (found.kind, list(found.items)) == ("text", texts())
-        np.testing.assert_array_equal(found.vectors.astype(np.float32), X)
+        catalogue = read_catalogue(path, vectors="embedding")
+        assert (catalogue.kind, list(catalogue.items)) == ("text", texts())
+        np.testing.assert_array_equal(catalogue.vectors.astype(np.float32), X)
 
     @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
     @pytest.mark.parametrize("fixed", [True, False])
@@ -82,13 +82,13 @@ class TestColumns:
             column = arrow.ListArray.from_arrays(offsets, flat)
         table = arrow.table({"text": texts(), "embedding": column})
         parquet.write_table(table, tmp_path / "t.parquet", row_group_size=groups)
-        found = read_catalogue(str(tmp_path / "t.parquet"), vectors="embedding")
+        catalogue = read_catalogue(str(tmp_path / "t.parquet"), vectors="embedding")
         np.testing.assert_array_equal(
-            found.vectors.astype(np.float32), X.astype(dtype).astype(np.float32)
+            catalogue.vectors.astype(np.float32), X.astype(dtype).astype(np.float32)
         )
         if groups == N:
-            assert found.vectors.dtype == dtype
-            assert not found.vectors.flags.owndata, "what Arrow holds is not copied"
+            assert catalogue.vectors.dtype == dtype
+            assert not catalogue.vectors.flags.owndata, "what Arrow holds is not copied"
 
     @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
     @pytest.mark.parametrize("group", [None, 2])
@@ -108,12 +108,12 @@ class TestColumns:
         if group and kind == "parquet":
             parquet = pytest.importorskip("pyarrow.parquet")
             parquet.write_table(parquet.read_table(path), path, row_group_size=group)
-        found = read_catalogue(path, column="text", key="id", vectors="embedding")
-        assert found.ids == ("b", "e", "h")
-        assert list(found.items) == ["text number 1", "text number 4", "text number 7"]
-        assert found.vectors.tolist() == [[1, 2], [3, 4], [6, 7]]
+        catalogue = read_catalogue(path, column="text", key="id", vectors="embedding")
+        assert catalogue.ids == ("b", "e", "h")
+        assert list(catalogue.items) == ["text number 1", "text number 4", "text number 7"]
+        assert catalogue.vectors.tolist() == [[1, 2], [3, 4], [6, 7]]
         beyond = "its vector holds NaN, infinity or a number beyond 1e18"
-        assert found.unreadable == (
+        assert catalogue.unreadable == (
             ("a", "it has no vector"),
             ("c", beyond),
             ("d", "its vector is all zeros"),
@@ -125,8 +125,8 @@ class TestColumns:
         values = np.array([[1, 2], [np.inf, 1], [3, 60000]], dtype=np.float16)
         np.save(tmp_path / "x.npy", values)
         path = write(tmp_path / "t.jsonl", [[1]] * 3)
-        found = read_catalogue(path, column="text", features=tmp_path / "x.npy")
-        assert found.sources == ("row 1", "row 3")
+        catalogue = read_catalogue(path, column="text", features=tmp_path / "x.npy")
+        assert catalogue.sources == ("row 1", "row 3")
 
     @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
     @pytest.mark.parametrize(
@@ -164,22 +164,22 @@ class TestFiles:
         folder = photos(tmp_path / "photos")
         (folder / "2.png").write_bytes(b"damaged")
         np.save(tmp_path / "x.npy", X[:6])
-        found = read_catalogue(str(folder), features=tmp_path / "x.npy")
-        assert found.sources == ("0.png", "1.png", "3.png", "4.png", "5.png")
-        np.testing.assert_array_equal(found.vectors, X[[0, 1, 3, 4, 5]])
-        assert found.pixels[:, 0, 0].tolist() == [0, 10, 30, 40, 50]
+        catalogue = read_catalogue(str(folder), features=tmp_path / "x.npy")
+        assert catalogue.sources == ("0.png", "1.png", "3.png", "4.png", "5.png")
+        np.testing.assert_array_equal(catalogue.vectors, X[[0, 1, 3, 4, 5]])
+        assert catalogue.pixels[:, 0, 0].tolist() == [0, 10, 30, 40, 50]
 
     def test_a_bad_vector_leaves_out_its_image(self, tmp_path, X):
         folder = photos(tmp_path / "photos")
         X[1] = 0
         X[4, 2] = np.nan
         np.save(tmp_path / "x.npy", X[:6])
-        found = read_catalogue(str(folder), features=tmp_path / "x.npy")
-        assert found.sources == ("0.png", "2.png", "3.png", "5.png")
-        assert [path.name for path in found.items.paths] == list(found.sources)
-        assert [file.name for file in found.files] == list(found.sources)
-        assert found.pixels[:, 0, 0].tolist() == [0, 20, 30, 50]
-        np.testing.assert_array_equal(found.vectors, X[[0, 2, 3, 5]])
+        catalogue = read_catalogue(str(folder), features=tmp_path / "x.npy")
+        assert catalogue.sources == ("0.png", "2.png", "3.png", "5.png")
+        assert [path.name for path in catalogue.items.paths] == list(catalogue.sources)
+        assert [file.name for file in catalogue.files] == list(catalogue.sources)
+        assert catalogue.pixels[:, 0, 0].tolist() == [0, 20, 30, 50]
+        np.testing.assert_array_equal(catalogue.vectors, X[[0, 2, 3, 5]])
 
     @pytest.mark.parametrize("header", ["", "name,note\n"])
     def test_by_name(self, tmp_path, X, header):
@@ -190,11 +190,11 @@ class TestFiles:
         names[1], names[2] = str(folder.resolve() / "3.png"), "./1.png"
         (tmp_path / "names.csv").write_text(header + "\n".join(names))
         np.save(tmp_path / "x.npy", X[order])
-        found = read_catalogue(
+        catalogue = read_catalogue(
             str(folder), features=tmp_path / "x.npy", feature_names=tmp_path / "names.csv"
         )
-        assert found.sources == ("0.png", "1.png", "3.png", "4.png", "5.png")
-        np.testing.assert_array_equal(found.vectors, X[[0, 1, 3, 4, 5]])
+        assert catalogue.sources == ("0.png", "1.png", "3.png", "4.png", "5.png")
+        np.testing.assert_array_equal(catalogue.vectors, X[[0, 1, 3, 4, 5]])
 
     @pytest.mark.parametrize(
         ("rows", "names", "message"),
@@ -241,9 +241,9 @@ class TestFiles:
     def test_a_file_is_mapped_rather_than_read(self, tmp_path, X):
         path = write(tmp_path / "t.jsonl", [[1]] * N)
         np.save(tmp_path / "x.npy", X)
-        found = read_catalogue(path, column="text", features=tmp_path / "x.npy")
+        catalogue = read_catalogue(path, column="text", features=tmp_path / "x.npy")
         source = read_catalogue(str(tmp_path / "x.npy")).items
-        for array in (found.vectors, source, preparing._float32(found.vectors)):
+        for array in (catalogue.vectors, source, preparing._float32(catalogue.vectors)):
             base = array
             while isinstance(base, np.ndarray) and base.base is not None:
                 base = base.base
@@ -340,14 +340,14 @@ class TestSeveralColumns:
         ],
     )
     def test_joined(self, path, column, first):
-        found = read_catalogue(path, column=column)
-        assert found.content(0)[1].decode() == first
-        assert found.column == column
+        catalogue = read_catalogue(path, column=column)
+        assert catalogue.content(0)[1].decode() == first
+        assert catalogue.column == column
 
     def test_empty_parts_are_left_out(self, path):
-        found = read_catalogue(path, column="title,body")
-        assert list(found.items) == ["One\n\nfirst", "second", "Three"]
-        assert found.unreadable == (("row 4", "it holds no text"),)
+        catalogue = read_catalogue(path, column="title,body")
+        assert list(catalogue.items) == ["One\n\nfirst", "second", "Three"]
+        assert catalogue.unreadable == (("row 4", "it holds no text"),)
 
     @pytest.mark.parametrize("column", ["titel,body", "body,titel"])
     def test_one_is_missing(self, path, column):
@@ -382,9 +382,9 @@ class TestAddresses:
         photos(tmp_path / "p", 3)
         lines = ["image", "p/0.png", "https://example.org/a.png", "p/1.png", "p/2.png"]
         (tmp_path / "t.csv").write_text("\n".join(lines))
-        found = read_catalogue(str(tmp_path / "t.csv"))
-        assert found.sources == ("p/0.png", "p/1.png", "p/2.png")
-        assert found.unreadable == (
+        catalogue = read_catalogue(str(tmp_path / "t.csv"))
+        assert catalogue.sources == ("p/0.png", "p/1.png", "p/2.png")
+        assert catalogue.unreadable == (
             (lines[2], "it is a web address, and poise downloads no images"),
         )
 

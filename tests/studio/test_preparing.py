@@ -47,8 +47,8 @@ def vectors(n=40, d=6, seed=0):
 
 def prepared(catalogue, folder, *, embedding=None, k=5, steps=None):
     def begin(name):
-        told = [] if steps is None else steps.setdefault(name, [])
-        return lambda done, total: told.append((done, total))
+        calls = [] if steps is None else steps.setdefault(name, [])
+        return lambda done, total: calls.append((done, total))
 
     return prepare(catalogue, folder, embedding=embedding, k=k, begin=begin)
 
@@ -68,7 +68,7 @@ def test_the_graph_of_the_features(tmp_path):
     np.testing.assert_array_equal(features, catalogue.items)
     assert graph.fingerprint == poise.knn_graph(catalogue.items, k=5).fingerprint
     assert list(steps) == ["embedding", "joining neighbours"]
-    assert all(told[-1] == (40, 40) for told in steps.values())
+    assert all(calls[-1] == (40, 40) for calls in steps.values())
     assert sorted(path.name for path in (tmp_path / "x.poise").iterdir()) == sorted(FILES)
 
 
@@ -314,20 +314,20 @@ def test_poise_embed_gives_the_numbers_of_the_app(tmp_path):
 
 def test_many_items_are_estimated_before_they_are_begun(tmp_path, monkeypatch):
     monkeypatch.setattr(expecting, "LEAST_ITEMS", 10)
-    said = []
+    events = []
     prepare(
         vectors(),
         tmp_path,
         embedding=None,
         k=3,
-        begin=lambda name: lambda done, total: said.append(name),
-        expect=lambda line, seconds: said.append((line, seconds)),
+        begin=lambda name: lambda done, total: events.append(name),
+        expect=lambda line, seconds: events.append((line, seconds)),
     )
-    (place,) = (i for i, one in enumerate(said) if isinstance(one, tuple))
-    line, seconds = said[place]
+    (first,) = (i for i, one in enumerate(events) if isinstance(one, tuple))
+    line, seconds = events[first]
     assert line.startswith(f"{len(vectors())} items: joining neighbours takes about ")
     assert seconds > 0
-    assert "joining neighbours" not in said[:place]
+    assert "joining neighbours" not in events[:first]
 
 
 def test_more_items_than_memory_are_refused(tmp_path, monkeypatch):
