@@ -67,8 +67,8 @@ def read_items(
 
 def _images(folder: Path, size: int | None, colour: bool) -> Images:
     """Every image in the folder and the folders in it, in the order of their paths."""
-    found, _ = find_images(folder, allow_outside=True)
-    paths = tuple(path for path in (folder / name for name in found) if path.is_file())
+    names, _ = find_images(folder, allow_outside=True)
+    paths = tuple(path for path in (folder / name for name in names) if path.is_file())
     if not paths:
         raise no_images(folder)
     return Images(paths, size, colour)

@@ -58,9 +58,9 @@ def load_dataset(
     takes = signature(datasets.factory(name)).parameters
     if "embedding" not in takes:
         embeddings.factory(embedding)  # an unknown name costs no work
-    given = {"progress": progress, "embedding": embedding}
+    offered = {"progress": progress, "embedding": embedding}
     try:
-        dataset = datasets.make(name, **options, **{k: v for k, v in given.items() if k in takes})
+        dataset = datasets.make(name, **options, **{k: v for k, v in offered.items() if k in takes})
     except TypeError:
         raise InputError(
             f"{name} does not take {', '.join(options)}: see help(poise.load_dataset)"
