@@ -85,7 +85,7 @@ def test_errors(tmp_path, run):
     folder = tmp_path / "old.poise"
     Opening(Source(str(tmp_path / "old.npy"), folder)).open().close()
     out = tmp_path / "out.csv"
-    assert "is not a project" in run("predict", tmp_path, "digits", "-o", out)[2]
+    assert "is not a poise project" in run("predict", tmp_path, "digits", "-o", out)[2]
     assert "nothing is labelled" in run("predict", folder, tmp_path / "old.npy", "-o", out)[2]
     labelled(folder, tmp_path / "old.npy", lambda i: "ab"[codes[i]])
     (tmp_path / "t.csv").write_text("text\na\nb\nc\n")
