@@ -62,6 +62,12 @@ def test_everything_at_the_top_has_a_row() -> None:
     assert found <= MAP.keys() | {"__main__.py"}
 
 
+@pytest.mark.parametrize("layer", ["studio", "experiments"])
+def test_every_room_has_a_row(layer: str) -> None:
+    rooms = {f"{layer}/{path.parent.name}/" for path in (PACKAGE / layer).glob("*/__init__.py")}
+    assert rooms <= MAP.keys()
+
+
 def test_every_name_in_the_glossary_is_in_the_code() -> None:
     source = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     words = set(re.findall(r"\w+", source))
