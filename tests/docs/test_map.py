@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "poise"
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
@@ -62,6 +63,12 @@ def test_everything_at_the_top_has_a_row() -> None:
     assert found <= MAP.keys() | {"__main__.py"}
 
 
+@pytest.mark.parametrize("layer", ["studio", "experiments"])
+def test_every_room_has_a_row(layer: str) -> None:
+    rooms = {f"{layer}/{path.parent.name}/" for path in (PACKAGE / layer).glob("*/__init__.py")}
+    assert rooms <= MAP.keys()
+
+
 def test_every_name_in_the_glossary_is_in_the_code() -> None:
     source = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     words = set(re.findall(r"\w+", source))
@@ -76,6 +83,14 @@ def test_every_name_in_the_glossary_is_in_the_code() -> None:
     assert len(named) > 80
     missing = [f"{name} ({term})" for term, name in named if name not in words]
     assert not missing, f"docs/glossary.md names {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_script_that_a_page_names_exists(page: Path) -> None:
+    folders = "benchmarks|docs|examples|src|tests"
+    pattern = rf"(?<![\w/.])(?:{folders})/[\w/.-]+\.(?:js|md|py|toml|yaml)\b"
+    named = set(re.findall(pattern, page.read_text("utf-8")))
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_every_place_in_the_glossary_exists() -> None:
