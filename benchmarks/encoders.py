@@ -80,11 +80,11 @@ def main() -> None:
                 print(f"| {name} | {way} | | {error} | | |", flush=True)
                 continue
             seconds = time.perf_counter() - start
-            figures = f"{Z.shape[1]} | {accuracy(Z, y):.3f} | {seconds:.1f}"
+            figures = f"{Z.shape[1]} | {nearest_accuracy(Z, y):.3f} | {seconds:.1f}"
             print(f"| {name} | {way} | {figures} | {' '.join(map(str, trained))} |", flush=True)
 
 
-def accuracy(X: np.ndarray, y: np.ndarray) -> float:
+def nearest_accuracy(X: np.ndarray, y: np.ndarray) -> float:
     """Leave-one-out accuracy of the nearest neighbour."""
     index = faiss.IndexFlatL2(X.shape[1])
     index.add(X)

@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-import faiss
 import numpy as np
+from encoders import nearest_accuracy
 from PIL import Image
 
 import poise
@@ -73,14 +73,10 @@ def normalised(X: np.ndarray) -> np.ndarray:
     return X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
 
 
-def nearest_accuracy(X: np.ndarray, y: np.ndarray, cosine: bool) -> float:
-    """Leave-one-out accuracy of the nearest neighbour."""
-    X = np.ascontiguousarray(normalised(X) if cosine else X, dtype=np.float32)
-    index = faiss.IndexFlatL2(X.shape[1])
-    index.add(X)
-    _, nearest = index.search(X, 2)
-    itself = nearest[:, 0] == np.arange(len(X))
-    return float((y[np.where(itself, nearest[:, 1], nearest[:, 0])] == y).mean())
+def accuracy_by(X: np.ndarray, y: np.ndarray, cosine: bool) -> float:
+    """Leave-one-out accuracy of the nearest neighbour, by cosine or by distance."""
+    rows = np.ascontiguousarray(normalised(X) if cosine else X, dtype=np.float32)
+    return nearest_accuracy(rows, y)
 
 
 def accuracy(names: list[str], items: int) -> None:
@@ -93,7 +89,7 @@ def accuracy(names: list[str], items: int) -> None:
         for cosine in (True, False):
             by = "cosine" if cosine else "distance"
             print(
-                f"| {name} | {X.shape[1]} | {nearest_accuracy(X, y, cosine):.3f} | {by} |",
+                f"| {name} | {X.shape[1]} | {accuracy_by(X, y, cosine):.3f} | {by} |",
                 flush=True,
             )
 
@@ -149,7 +145,7 @@ def representations(trials: int, network: str) -> None:
     X = rows(images, kept=kept_rows(network, rows)) ** 2  # what the network gives
     print("| features | 1-NN | 20 | 50 | 100 |\n|---|--:|--:|--:|--:|")
     for name, (make, cosine) in REPRESENTATIONS.items():
-        nearest = nearest_accuracy(make(X), y, cosine)
+        nearest = accuracy_by(make(X), y, cosine)
         runs = []
         for trial in range(trials):
             chosen = np.sort(np.random.default_rng(trial).permutation(len(y))[:5_000])
@@ -186,7 +182,7 @@ def resizing(items: int) -> None:
 
         with ThreadPoolExecutor(2) as pool:
             X = np.concatenate(list(pool.map(encode, range(0, items, BATCH_IMAGES))))
-        print(f"| {name} | {nearest_accuracy(X, y[chosen], True):.3f} |", flush=True)
+        print(f"| {name} | {accuracy_by(X, y[chosen], True):.3f} |", flush=True)
 
 
 def grey(items: int) -> None:
@@ -206,7 +202,7 @@ def grey(items: int) -> None:
             X = features(way, images)
             runs = [learned(X, y, cosine, seed) for seed in range(3)]
             means = " | ".join(f"{value:.3f}" for value in np.mean(runs, axis=0))
-            figures = f"{nearest_accuracy(X, y, cosine):.3f} | {means}"
+            figures = f"{accuracy_by(X, y, cosine):.3f} | {means}"
             print(f"| {name} | {way.replace('lite0', 'photo')} | {figures} |", flush=True)
 
 
