@@ -85,6 +85,7 @@ def test_the_help_groups_every_command_and_leads_with_label(run: Run) -> None:
         assert f"\n{title}:\n" in listing
     for name in cli.commands:
         assert len(re.findall(rf"^  {name} ", listing, re.MULTILINE)) == 1, name
+    assert "..." not in listing, "a summary is too long for its line"
 
 
 def test_version(run: Run) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
+from poise.cli.options import json_option
+
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option()
 def acquisitions(as_json: bool) -> None:
     """List acquisitions, policies and schedules.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poise.cli.options import json_option
+
 if TYPE_CHECKING:
     from poise.data.datasets import Dataset
 
@@ -18,7 +20,7 @@ EXCERPT_CHARACTERS = 80
 @click.option(
     "--embedding", default="raw", help="Embedding to describe.  [default: raw, or tfidf for texts]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option("text")
 def dataset(name: str | None, embedding: str, as_json: bool) -> None:
     """List data sets, or download and describe one.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from poise.cli.options import feature_names_option, key_option
 from poise.errors import InputError
 
 
@@ -14,7 +15,7 @@ from poise.errors import InputError
 @click.option(
     "--column", help="Table column with texts or image paths; title,body joins two text columns."
 )
-@click.option("--key", help="Table column that identifies each item.")
+@key_option
 @click.option("--label-column", help="Table column with labels.  [default: label]")
 @click.option(
     "--ignore-labels", is_flag=True, help="Ignore labels in the source: sub-folders, a column."
@@ -26,11 +27,7 @@ from poise.errors import InputError
     type=click.Path(path_type=Path),
     help="Your own vectors: .npy file with one row per item, images in order of their paths.",
 )
-@click.option(
-    "--feature-names",
-    type=click.Path(path_type=Path),
-    help="CSV file whose first column names the image for each row of --features.",
-)
+@feature_names_option
 @click.option(
     "--metric",
     type=click.Choice(["euclidean", "cosine"]),

@@ -15,6 +15,23 @@ jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 256), help="Parallel processes.  [default: one per core]"
 )
 
+project_argument = click.argument("project", type=click.Path(path_type=Path))
+
+key_option = click.option("--key", help="Table column that identifies each item.")
+
+feature_names_option = click.option(
+    "--feature-names",
+    type=click.Path(path_type=Path),
+    help="CSV file whose first column names the image for each row of --features.",
+)
+
+
+def file_option(help_text: str) -> Decorator:
+    """``-o``: the file to write."""
+    return click.option(
+        "-o", "--output", type=click.Path(path_type=Path), required=True, help=help_text
+    )
+
 
 def json_option(instead_of: str = "a table") -> Decorator:
     """``--json``, passed on as `as_json`."""

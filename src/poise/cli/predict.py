@@ -5,6 +5,12 @@ from typing import Any
 
 import click
 
+from poise.cli.options import (
+    feature_names_option,
+    file_option,
+    key_option,
+    project_argument,
+)
 from poise.errors import InputError
 
 #: Number of unreadable items listed by name.
@@ -12,20 +18,14 @@ LISTED_ITEMS = 5
 
 
 @click.command()
-@click.argument("project", type=click.Path(path_type=Path))
+@project_argument
 @click.argument("source")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="File to write: .csv, .jsonl or .parquet.",
-)
+@file_option("File to write: .csv, .jsonl or .parquet.")
 @click.option(
     "--column",
     help="Table column with texts or image paths.  [default: the project's]",
 )
-@click.option("--key", help="Table column that identifies each item.")
+@key_option
 @click.option(
     "--vectors",
     help="Table column with your own vectors.  [default: the project's]",
@@ -33,11 +33,7 @@ LISTED_ITEMS = 5
 @click.option(
     "--features", type=click.Path(path_type=Path), help="Your own vectors for a folder: .npy file."
 )
-@click.option(
-    "--feature-names",
-    type=click.Path(path_type=Path),
-    help="CSV file whose first column names the image for each row of --features.",
-)
+@feature_names_option
 def predict(project: Path, source: str, output: Path, **options: Any) -> None:
     """Predict the class of new items.
 
