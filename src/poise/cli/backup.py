@@ -4,18 +4,13 @@ from pathlib import Path
 
 import click
 
+from poise.cli.options import file_option
 from poise.errors import InputError
 
 
 @click.command()
 @click.argument("project", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="File to write, such as answers.db.",
-)
+@file_option("File to write, such as answers.db.")
 def backup(project: Path, output: Path) -> None:
     """Back up the answers of a project.
 

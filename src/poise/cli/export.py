@@ -4,18 +4,13 @@ from pathlib import Path
 
 import click
 
+from poise.cli.options import file_option
 from poise.errors import InputError
 
 
 @click.command()
 @click.argument("project", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="File to write: .csv, .jsonl or .parquet.",
-)
+@file_option("File to write: .csv, .jsonl or .parquet.")
 @click.option("--labelled", is_flag=True, help="Only labelled items, no predictions.")
 @click.option(
     "--exact",

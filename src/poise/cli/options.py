@@ -23,6 +23,13 @@ def json_option(instead_of: str = "a table") -> Decorator:
     )
 
 
+def file_option(help_text: str) -> Decorator:
+    """``-o``: the file to write, which is required."""
+    return click.option(
+        "-o", "--output", type=click.Path(path_type=Path), required=True, help=help_text
+    )
+
+
 def output_option(default: str, what: str, *, file_okay: bool = True) -> Decorator:
     """``-o``: the folder for `what`. With `file_okay` the command itself refuses a file."""
     return click.option(

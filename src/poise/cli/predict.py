@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from poise.cli.options import file_option
 from poise.errors import InputError
 
 #: Number of unreadable items listed by name.
@@ -14,13 +15,7 @@ LISTED_ITEMS = 5
 @click.command()
 @click.argument("project", type=click.Path(path_type=Path))
 @click.argument("source")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="File to write: .csv, .jsonl or .parquet.",
-)
+@file_option("File to write: .csv, .jsonl or .parquet.")
 @click.option(
     "--column",
     help="Table column with texts or image paths.  [default: the project's]",
