@@ -28,18 +28,6 @@ TO_SHORTEN = {
     "linalg/solve.py: solve",
     "models/estimators.py",
     "models/harmonic.py: spread",
-    "studio/asking/asker.py",
-    "studio/opening.py",
-    "studio/project.py",
-    "studio/source/catalogue.py",
-    "studio/source/preparing.py",
-    "studio/source/preparing.py: prepare",
-    "studio/source/reading.py",
-    "studio/static/map.js",
-    "studio/static/review.js",
-    "studio/static/studio.js",
-    "studio/web/server.py",
-    "studio/web/server.py: make_app",
     "theory/radial.py: solve_radial",
 }
 
