@@ -46,7 +46,7 @@ def test_the_published_examples():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_it_is_what_all_pairs_say(seed):
+def test_alpha_equals_a_count_over_all_pairs(seed):
     rng = np.random.default_rng(seed)
     units = []
     for _ in range(15):
@@ -56,14 +56,14 @@ def test_it_is_what_all_pairs_say(seed):
     assert krippendorff_alpha(units) == pytest.approx(pairs_alpha(units))
 
 
-def test_its_ends():
+def test_alpha_at_its_limits():
     assert krippendorff_alpha([["a", "a"], ["b", "b"], ["a"]]) == 1.0
     assert krippendorff_alpha([["a", "b"], ["b", "a"]]) < 0
     assert krippendorff_alpha([["a", "a"], ["a", "a"]]) is None, "one class: nothing to agree about"
     assert krippendorff_alpha([["a"], []]) is None
 
 
-def test_nothing_is_said_of_items_that_one_person_saw(project):
+def test_items_that_one_person_labelled_do_not_count(project):
     answer(project, asked(project, "anna"), "anna")
     assert agreement(project.state.votes) is None
     assert review(project, Wanted(), None, None)["agreement"] is None
@@ -93,7 +93,7 @@ def test_review_shows_agreement_and_lists_what_people_disagree_about(project):
 
 
 @pytest.mark.parametrize("wanted", [2, 3])
-def test_no_more_people_are_asked_than_wanted(project, wanted):
+def test_no_more_people_are_asked_than_the_overlap(project, wanted):
     project.record(Event("setting", {"name": "overlap", "value": wanted}))
     item = asked(project, "anna")
     answer(project, item, "anna", label="left")

@@ -1,4 +1,4 @@
-"""Classes are renamed, merged and deleted, and every label follows, whoever undoes what when."""
+"""Classes are renamed, merged and deleted; labels follow, whatever is undone and when."""
 
 import csv
 import io
@@ -57,7 +57,7 @@ class Log:
 # What people do ---------------------------------------------------------------------------------
 
 
-def test_labels_votes_guesses_and_deeds_follow_a_rename():
+def test_labels_votes_guesses_and_actions_follow_a_rename():
     told = label("cat", "i0", via="audit", guess="cat")
     log = Log(*made("cat", "dog"), told, label("dog", "i1"), rename("cat", "feline"))
     assert list(log.state.classes) == ["feline", "dog"]
@@ -94,7 +94,7 @@ def test_a_deleted_class_takes_its_labels_with_it_and_brings_them_back():
     assert log.labels == {"i0": "cat", "i1": "dog", "i2": "dog"}
 
 
-def test_votes_of_several_people_are_counted_by_the_classes_of_now():
+def test_votes_are_counted_by_the_present_classes():
     overlap = Event("setting", {"name": "overlap", "value": 3})
     votes = [label(name, "i0", who=who) for name, who in (("cat", "a"), ("tom", "b"), ("dog", "c"))]
     log = Log(*made("cat", "tom", "dog"), overlap, *votes)
@@ -123,7 +123,7 @@ def test_an_answer_by_a_name_that_was_undone_means_the_class_too():
     assert log.labels == {"i0": "cat", "i1": "cat"}
 
 
-def test_two_classes_that_get_one_name_by_an_undo_are_one():
+def test_two_classes_with_one_name_after_an_undo_are_merged():
     log = Log(*made("cat", "dog"), label("cat", "i0"), merge("cat", "dog", "ann"))
     log.add(Event("class", {"name": "cat"})).add(label("cat", "i1"))
     log.undo("ann")
@@ -154,7 +154,7 @@ def test_a_class_that_something_else_uses_stays():
     assert list(log.state.classes) == ["cat"]
 
 
-def test_a_class_that_others_became_part_of_stays():
+def test_a_class_that_others_were_merged_into_stays():
     new = Event("class", {"name": "new", "for": "the answer"}, "ann")
     told = replace(label("new", "i0", who="ann"), client="the answer")
     log = Log(*made("cat"), new, told, merge("cat", "new"))
@@ -165,7 +165,7 @@ def test_a_class_that_others_became_part_of_stays():
     assert list(log.state.classes) == ["cat"]
 
 
-def test_colours_are_never_there_twice():
+def test_no_two_classes_have_the_same_colour():
     log = Log(*made(*"abcdefghijklmn"))
     colours = [one.colour for one in log.state.known.shown()]
     assert colours == [*range(12), None, None]
@@ -176,7 +176,7 @@ def test_colours_are_never_there_twice():
     assert log.state.known.shown()[-1].colour == 0
 
 
-def test_automatic_keys_begin_with_a_letter_that_nobody_bound():
+def test_codes_begin_with_a_letter_that_is_no_key():
     keyed = [Event("class", {"name": key, "key": key}) for key in "1234567890"]
     log = Log(*keyed, *made("x", "y", "z"))
     assert [one.code for one in log.state.known.shown()] == [""] * 10 + ["k1", "k2", "k3"]
@@ -214,7 +214,7 @@ def test_order_and_description():
         (Event("order", {"names": ["cat", "cow"]}), "no class 'cow'"),
     ],
 )
-def test_what_cannot_be_done_to_classes_is_refused(event, message):
+def test_impossible_changes_of_classes_are_refused(event, message):
     with pytest.raises(InputError, match=message):
         check(fold(numbered(*made("cat", "dog"))), event)
 
@@ -232,7 +232,7 @@ def test_what_cannot_be_done_to_classes_is_refused(event, message):
         ("describe", {"name": "a", "note": "\x07"}, "cannot be printed"),
     ],
 )
-def test_changes_of_classes_that_are_none(kind, data, message):
+def test_malformed_changes_of_classes_are_refused(kind, data, message):
     with pytest.raises(InputError, match=message):
         Event(kind, data)
 
@@ -280,13 +280,13 @@ def told(choices):
 
 
 @given(choices)
-def test_one_by_one_is_all_at_once_with_classes_that_change(choices):
+def test_apply_equals_fold_while_classes_change(choices):
     log = told(choices)
     assert fold(log.events) == log.state
 
 
 @given(choices)
-def test_every_label_is_of_a_class_that_is_there(choices):
+def test_every_label_is_of_an_existing_class(choices):
     state = told(choices).state
     assert {given.label for given in state.labels.values()} <= state.classes.keys()
     assert len(set(state.classes)) == len(state.known.alive)
@@ -347,7 +347,7 @@ def test_changes_and_their_undo_survive_a_restart(tmp_path):
     project.close()
 
 
-def test_classes_given_at_the_start_stay_renamed_and_deleted(project):
+def test_classes_from_the_command_line_stay_renamed_and_deleted(project):
     project.record(rename("left", "west"))
     project.record(remove("right"))
     for name in ("left", "right"):

@@ -1,4 +1,4 @@
-"""Who gets in, by which way, and for how long."""
+"""Access: logins, certificates, proxies and large requests."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def tried(logins, address):
 
 
 class TestLogins:
-    def test_a_guesser_is_slowed_down_and_others_are_not(self):
+    def test_guesses_slow_down_their_own_address_only(self):
         clock = Clock()
         logins = Logins(clock)
         assert sum(tried(logins, "192.0.2.1") for _ in range(100)) == FREE_ATTEMPTS + 1
@@ -74,7 +74,7 @@ class TestLogins:
             clock.now += MAX_PAUSE_SECONDS
             assert sum(tried(logins, one) for one in guessers) == 1
 
-    def test_an_hour_later_it_is_forgotten(self):
+    def test_wrong_passwords_expire_after_an_hour(self):
         clock = Clock()
         logins = Logins(clock)
         for _ in range(20):
@@ -84,7 +84,7 @@ class TestLogins:
         assert sum(tried(logins, "192.0.2.1") for _ in range(100)) == FREE_ATTEMPTS + 1
         assert logins.wait("192.0.2.1") == 1
 
-    def test_addresses_of_one_network_are_one(self):
+    def test_addresses_of_one_network_count_together(self):
         logins = Logins(Clock())
         found = [tried(logins, f"2001:db8::{number:x}") for number in range(20)]
         assert sum(found) == FREE_ATTEMPTS + 1
@@ -113,7 +113,7 @@ class TestLogins:
         assert not logins.is_valid("")
 
 
-def test_every_login_is_a_session_of_its_own(project):
+def test_every_login_has_its_own_session(project):
     with served(opened(project), password="open sesame") as one:
         assert send(one, {"password": "open sesame"}, path="/login").status_code == 200
         first = dict(one.cookies)
@@ -129,7 +129,7 @@ def test_every_login_is_a_session_of_its_own(project):
         assert one.get("/api/state").json()["password"] is True
 
 
-def test_whoever_is_in_is_not_shut_out_by_a_guesser(project):
+def test_guesses_lock_out_nobody_who_is_logged_in(project):
     with served(opened(project), password="open sesame") as client:
         assert send(client, {"password": "open sesame"}, path="/login").status_code == 200
         known = dict(client.cookies)
@@ -151,7 +151,7 @@ def test_odd_passwords_are_wrong_passwords(project, password):
         assert client.post("/login", content=content, headers=headers).status_code == 403
 
 
-def test_strangers_may_send_a_password_and_no_more(project):
+def test_strangers_may_only_send_a_password(project):
     with served(opened(project), password="open sesame") as client:
         long = {"password": "x" * MAX_LOGIN_BYTES}
         assert send(client, long, path="/login").status_code == 413
@@ -160,7 +160,7 @@ def test_strangers_may_send_a_password_and_no_more(project):
         assert pieces.status_code == 413, "of no known length"
 
 
-def test_two_lengths_are_refused(project):
+def test_requests_with_two_lengths_are_refused(project):
     """One could be checked and the other one read."""
     with served(opened(project), password="open sesame") as client:
         host = f"127.0.0.1:{client.base_url.port}"
@@ -267,7 +267,7 @@ def test_behind_a_proxy(project, strip, keeps_host):
                     assert response.status_code == status
 
 
-def test_the_page_asks_for_nothing_by_an_absolute_path(client):
+def test_the_page_uses_no_absolute_paths(client):
     pages = [client.get(path).text for path in ("/", "/static/login.html")]
     names = {name for text in pages for name in re.findall(r'"/?static/([\w.-]+)"', text)}
     assert "app.js" in names
@@ -294,12 +294,12 @@ def test_the_page_asks_for_nothing_by_an_absolute_path(client):
         ("http://label.example:8080/a/b/", ("http://label.example:8080", "/a/b")),
     ],
 )
-def test_where_a_proxy_serves_it(given, expected):
+def test_root_paths_are_parsed(given, expected):
     assert proxied(given) == expected
 
 
 @pytest.mark.parametrize("given", ["poise", "/a b", "//evil.example", "ftp://a/b", "/a?b", "/a;b"])
-def test_what_is_no_root_path(given):
+def test_malformed_root_paths_are_refused(given):
     with pytest.raises(InputError, match="expected a path such as /poise"):
         proxied(given)
 
@@ -346,7 +346,7 @@ def test_https(photos, tmp_path, certificate, command):
             assert response.status_code in (status if isinstance(status, tuple) else (status,))
 
 
-def test_a_certificate_that_is_none(tmp_path, certificate):
+def test_an_unusable_certificate_is_refused(tmp_path, certificate):
     other = tmp_path / "other.pem"
     other.write_text("nothing")
     gone = tmp_path / "gone.pem"
@@ -356,7 +356,7 @@ def test_a_certificate_that_is_none(tmp_path, certificate):
         assert "\n" not in str(caught.value)
 
 
-def test_addresses_for_others_are_told(photos, tmp_path, command):
+def test_addresses_for_other_machines_are_printed(photos, tmp_path, command):
     folder = tmp_path / "p.poise"
     app = command(photos, "--project", folder, "--host=0.0.0.0", POISE_PASSWORD="open sesame")
     text = "".join(

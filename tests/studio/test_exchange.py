@@ -1,4 +1,4 @@
-"""Out and in again: nothing lost, nothing invented, whatever the names."""
+"""Export and import: nothing is lost or invented, whatever the names."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ def test_every_format_is_lossless(tmp_path_factory, given_labels):
 
 
 @given(st.text(st.sampled_from("'=+-@\t\r\n＝1.,eéa \""), max_size=6))
-def test_no_cell_is_a_formula_and_none_is_changed(text):
+def test_no_cell_is_a_formula_and_import_restores_it(text):
     content = written([["item0", text, "left"]], "csv", ("id", "source", "label"))
     (cell,) = (row["source"] for row in csv.DictReader(io.StringIO(content.decode(), newline="")))
     number = re.fullmatch(r"[+-]?\d+([.,]\d+)?", cell, re.ASCII)
@@ -59,7 +59,7 @@ def test_no_cell_is_a_formula_and_none_is_changed(text):
         ("''=x", "'''=x"),
     ],
 )
-def test_formulas_in_csv_alone(project, label, cell):
+def test_only_csv_marks_formulas(project, label, cell):
     project.record(Event("class", {"name": label}))
     answer(project, "item0", label=label)
     found = rows(project, None)
@@ -68,14 +68,14 @@ def test_formulas_in_csv_alone(project, label, cell):
     assert json.loads(written(found, "jsonl"))["label"] == label
 
 
-def test_rows_are_known_by_source_if_ids_differ(project):
+def test_rows_are_recognised_by_source_if_ids_differ(project):
     text = "source,label\nrow 3,left\nrow 999,left\n"
     found = take_in(project, read(text.encode(), "mine.csv"))
     assert (found.imported, found.unknown) == (1, 1)
     assert project.state.labels["item2"].label == "left"
 
 
-def test_labels_of_the_source_are_taken_once(tmp_path):
+def test_labels_of_the_source_are_recorded_once(tmp_path):
     project = make_project(tmp_path, known={"item0": "left", "item40": "right"})
     assert take_in_known(project) == 2
     assert [row[3] for row in rows(project, None)] == ["source", "source"]
@@ -85,6 +85,6 @@ def test_labels_of_the_source_are_taken_once(tmp_path):
     project.close()
 
 
-def test_names_that_mean_something_else_are_refused(project):
+def test_names_with_another_meaning_are_refused(project):
     with pytest.raises(InputError, match="choose another name"):
         take_in(project, [{"id": "item0", "label": "left", "by": "Model"}])

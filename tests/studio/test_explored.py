@@ -1,4 +1,4 @@
-"""How much lies near a label: it never falls while somebody works."""
+"""The explored share: it never falls while somebody labels."""
 
 import numpy as np
 from crowds import answer, asked
@@ -35,7 +35,7 @@ def test_separate_parts_are_explored_one_by_one():
     assert explored(graph, np.arange(100)) == 0.5
 
 
-def test_it_never_falls_while_somebody_works(project):
+def test_it_never_falls_while_somebody_labels(project):
     seen = []
     for _ in range(20):
         answer(project, asked(project))

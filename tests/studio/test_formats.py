@@ -1,4 +1,4 @@
-"""Files of every format that poise ever wrote can be opened for ever; newer ones are refused."""
+"""Files of every format that poise ever wrote can be opened; newer ones are refused."""
 
 import shutil
 import sqlite3
@@ -56,7 +56,7 @@ def test_reading_an_old_log_changes_nothing(old):
     assert [path.name for path in old.parent.iterdir()] == ["events.db"]
 
 
-def test_an_old_log_stays_old_until_something_new_is_written(old):
+def test_an_old_log_keeps_its_format_until_a_new_kind_of_event(old):
     store = EventStore(old)
     store.append(Event("label", {"items": ["i9"], "label": "cat"}))
     assert version(old) == 1
@@ -72,7 +72,7 @@ def test_an_old_log_stays_old_until_something_new_is_written(old):
     kept.close()
 
 
-def test_a_log_in_another_mode_of_sqlite_opens_too(old):
+def test_a_log_in_another_journal_mode_opens(old):
     connection = sqlite3.connect(old)
     connection.execute("PRAGMA journal_mode=DELETE")
     connection.close()

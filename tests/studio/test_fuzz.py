@@ -1,4 +1,4 @@
-"""Every address of the app with what nobody should send: refused in words, never a failure."""
+"""Hostile requests to every address are refused in words, and never make the server fail."""
 
 import asyncio
 import json
@@ -96,7 +96,7 @@ def posts(path, described):
             yield {}, json.dumps(body).encode()
 
 
-def test_no_address_fails(project):
+def test_no_request_makes_the_server_fail(project):
     failed = {}
 
     def look(what, response):
@@ -128,7 +128,7 @@ def test_no_address_fails(project):
         assert client.get("/api/question").json()["question"]["item"]
 
 
-def test_no_name_fails(project):
+def test_no_annotator_makes_the_server_fail(project):
     with inside(project, names=True) as client:
         for text in TEXTS:
             assert client.get("/api/state", params={"annotator": text}).status_code in (200, 422)
@@ -150,7 +150,7 @@ def test_no_decay_stops_the_questions(project, tau):
         assert client.get("/api/question").json()["question"]["item"]
 
 
-def test_what_nobody_foresaw_is_one_sentence(project, monkeypatch):
+def test_an_unexpected_error_is_one_sentence(project, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError
 

@@ -1,4 +1,4 @@
-"""Places in the plane: distances as they are, crowds apart, nothing outside."""
+"""Positions in the plane: shapes are kept, clusters are apart, nothing is outside."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def crowds(n=80, gap=3.0, seed=0):
     return np.concatenate([rng.normal(c, 0.4, (n, 5)) for c in (0.0, gap)])
 
 
-def test_a_plane_is_shown_as_it_is():
+def test_a_plane_keeps_its_shape():
     rng = np.random.default_rng(0)
     flat = rng.uniform(-1, 1, (300, 2)) * [2.0, 1.0]
     turned = np.linalg.qr(rng.normal(size=(6, 6)))[0][:2]
@@ -27,12 +27,12 @@ def test_a_plane_is_shown_as_it_is():
     assert np.abs(plane).max() <= 1
 
 
-def test_few_directions_are_enough():
+def test_one_feature_is_enough():
     assert principal_plane(np.arange(5.0)[:, None]).shape == (5, 2)
     assert np.isfinite(principal_plane(np.ones((5, 3)))).all()
 
 
-def test_neighbourhoods_keep_crowds_apart():
+def test_eigenmaps_keep_clusters_apart():
     for gap in (2.0, 50.0):  # one component, and two
         X = crowds(gap=gap)
         plane = eigenmaps(poise.knn_graph(X, k=10), X)

@@ -1,4 +1,4 @@
-"""Who is like whom: distances against a plain computation, near-duplicates that do not chain."""
+"""Similar items: distances against a plain computation, near-duplicates that do not chain."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_near_duplicates_are_near_to_the_item_itself():
     assert near_duplicates(graph, X, 100, threshold) == []
 
 
-def test_where_most_items_are_equal_only_equal_ones_are_duplicates():
+def test_among_mostly_equal_items_only_equal_ones_are_duplicates():
     X = np.zeros((60, 9))
     X[40:] = np.random.default_rng(0).normal(size=(20, 9))
     graph = poise.knn_graph(X, k=5)
@@ -80,7 +80,7 @@ def twins(tmp_path):
     made.close()
 
 
-def test_duplicates_are_those_that_wait_for_a_label(twins):
+def test_duplicates_are_unlabelled_items(twins):
     assert twins.duplicates("item0") == ["item1", "item2"]
     assert twins.duplicates("item40") == []
     twins.look_at("item1", "somebody")
@@ -93,7 +93,7 @@ def test_duplicates_are_those_that_wait_for_a_label(twins):
     assert twins.duplicates("item40") == []
 
 
-def test_one_answer_for_all_of_them_is_undone_as_one(twins):
+def test_one_answer_for_all_duplicates_is_undone_at_once(twins):
     twins.look_at("item0")
     items = ["item0", *twins.duplicates("item0")]
     data = {"items": items, "label": "left", "via": "duplicates", "guess": "right"}
@@ -111,7 +111,7 @@ def test_one_answer_for_all_of_them_is_undone_as_one(twins):
     assert twins.duplicates("item0") == items[1:]
 
 
-def test_likeness_is_kept_for_the_next_page(twins):
+def test_orders_are_cached_for_the_next_page(twins):
     assert twins.results.finder.like(5) is twins.results.finder.like(5)
     for node in range(20):
         twins.results.finder.like(node)

@@ -1,4 +1,4 @@
-"""One writer for each project, with real processes."""
+"""One writer per project, with real processes."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def holder(tmp_path):
         process.kill()
 
 
-def test_the_second_hears_who_has_it_and_where_to_go_on(holder, tmp_path):
+def test_a_second_process_is_told_who_holds_the_lock(holder, tmp_path):
     with pytest.raises(InputError) as caught, only_writer(tmp_path / "p.poise", "here"):
         pass
     words = str(caught.value)
@@ -38,7 +38,7 @@ def test_the_second_hears_who_has_it_and_where_to_go_on(holder, tmp_path):
     assert "continue at http://127.0.0.1:9/?token=x" in words
 
 
-def test_a_crash_gives_it_back(holder, tmp_path):
+def test_a_crash_releases_the_lock(holder, tmp_path):
     os.kill(holder.pid, signal.SIGKILL)
     holder.wait()
     with only_writer(tmp_path / "p.poise", "here"):
@@ -47,7 +47,7 @@ def test_a_crash_gives_it_back(holder, tmp_path):
     assert (tmp_path / "p.poise" / NAME).stat().st_mode & 0o077 == 0  # it holds a key
 
 
-def test_what_the_file_says_may_be_anything(holder, tmp_path):
+def test_any_content_of_the_file_is_tolerated(holder, tmp_path):
     (tmp_path / "p.poise" / NAME).write_text("[1, 2")
     with (
         pytest.raises(InputError, match="by another poise process: stop that one first"),

@@ -1,4 +1,4 @@
-"""A question leaves no scores of all nodes behind for the collector of circles to find."""
+"""A question leaves no reference cycle with the scores of all nodes."""
 
 import gc
 
@@ -26,7 +26,7 @@ def scores_alive():
     return sum(len(each.scores) == NODES for each in found)
 
 
-def test_scores_go_with_the_question_that_they_were_for(learner):
+def test_scores_are_freed_with_their_question(learner):
     learner, X = learner
     ask(learner, X)
     gc.collect()

@@ -1,4 +1,4 @@
-"""Names of classes: which are allowed, and which look alike."""
+"""Names of classes: which are allowed, and which are similar."""
 
 import pytest
 from test_server import client as client  # a fixture
@@ -25,7 +25,7 @@ def test_names_with_joiners(name, project):
         *("\ud800", "a\u200b", "a\u2028b", "\ufeffa"),
     ],
 )
-def test_names_that_hide_something(name):
+def test_invisible_characters_are_refused(name):
     with pytest.raises(InputError, match="printable"):
         Event("class", {"name": name})
 
@@ -34,7 +34,7 @@ def test_names_that_hide_something(name):
     ("name", "other"),
     [("Cat", "cat"), ("cat ", "cat"), ("ｃａｔ", "cat"), ("STRASSE", "straße"), ("a b", "a  B")],
 )
-def test_alike(name, other):
+def test_names_that_differ_in_case_width_or_spaces_are_alike(name, other):
     assert alike(name, ["dog", name, other]) == other
     assert alike(name, ["dog", name]) is None
 
@@ -44,7 +44,7 @@ def test_different_names_are_not_alike():
     assert alike("é", ["e"]) is None
 
 
-def test_a_class_like_another_is_made_and_noticed(client, project):
+def test_a_class_with_a_similar_name_is_made_and_reported(client, project):
     def made(name):
         body = {"kind": "class", "data": {"name": name}, "client": name}
         return send(client, body).json()

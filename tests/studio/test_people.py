@@ -1,4 +1,4 @@
-"""Many people at once: nobody gets another's item, and nobody waits for a solve without need."""
+"""Many people at once: nobody gets another's item or waits for a solve without need."""
 
 import threading
 
@@ -103,13 +103,13 @@ def test_twenty_people_at_once_never_share_an_item(many):
     assert many.asker.do(lambda learner: len(learner.labels)).result(60) == 5 * len(PEOPLE)
 
 
-def test_as_many_questions_are_open_as_people_are_there(many):
+def test_every_person_has_an_open_question(many):
     everybody_asked(many)
     assert len({held.item for held in many.state.open.values()}) == len(PEOPLE)
     assert not ready(many) & {held.item for held in many.state.open.values()}
 
 
-def test_nobody_waits_for_a_solve_if_questions_were_ready(many, gate):
+def test_nobody_waits_for_a_solve_if_questions_are_ready(many, gate):
     for _ in range(2):  # the second time there are labels
         held = everybody_asked(many)
         ready(many)
@@ -121,7 +121,7 @@ def test_nobody_waits_for_a_solve_if_questions_were_ready(many, gate):
         gate.open()
 
 
-def test_answers_that_came_during_a_solve_are_told_before_the_next_one(many, gate):
+def test_answers_during_a_solve_are_known_to_the_next(many, gate):
     held = everybody_asked(many)
     ready(many)
     settled(many)
@@ -169,7 +169,7 @@ def test_everybody_comes_back_to_the_same_question(tmp_path):
     again.close()
 
 
-def test_an_item_that_somebody_looks_at_is_asked_of_nobody_else(many):
+def test_nobody_is_asked_about_an_item_that_somebody_looks_at(many):
     everybody_asked(many)
     item = sorted(ready(many))[0]
     many.look_at(item, PEOPLE[0])
@@ -177,7 +177,7 @@ def test_an_item_that_somebody_looks_at_is_asked_of_nobody_else(many):
     assert asked(many, PEOPLE[0]) == item
 
 
-def test_what_is_labelled_while_questions_are_chosen_is_not_asked(many, gate):
+def test_items_labelled_while_questions_are_chosen_are_not_asked(many, gate):
     everybody_asked(many)
     ready(many)
     settled(many)
@@ -191,7 +191,7 @@ def test_what_is_labelled_while_questions_are_chosen_is_not_asked(many, gate):
     assert not many.asker.waiting
 
 
-def test_a_person_who_has_answered_is_still_there(many):
+def test_a_person_who_has_answered_is_still_present(many):
     ann, ben = asked(many, "ann"), asked(many, "ben")
     assert many.asker.demand.several
     answer(many, ann, "ann", label=side(ann))
@@ -200,7 +200,7 @@ def test_a_person_who_has_answered_is_still_there(many):
     assert many.asker.demand.people == 2
 
 
-def test_whoever_is_left_alone_has_every_answer_thought_through_again(many):
+def test_a_person_left_alone_has_answers_precomputed_again(many):
     asked(many, "ann")
     held = asked(many, "ben")
     many.turns.patience *= 0

@@ -1,4 +1,4 @@
-"""What is said of every item, and when a number may be shown."""
+"""Predictions of every item, and when a probability may be shown."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_nothing_is_predicted_without_labels(crowds):
     assert found(crowds, 0) is None
 
 
-def test_no_number_before_there_is_evidence(crowds):
+def test_no_probability_without_evidence(crowds):
     early = found(crowds, 6)
     assert early.calibration is None
     name, confidence = early.of(5)
@@ -44,7 +44,7 @@ def test_no_number_before_there_is_evidence(crowds):
     assert confidence is None
 
 
-def test_numbers_are_about_as_often_right_as_they_say(crowds):
+def test_probabilities_are_calibrated(crowds):
     """On average over what happens to be labelled; scores themselves are off by more."""
     graph, y = crowds
     excess, excess_of_scores = [], []
@@ -62,7 +62,7 @@ def test_numbers_are_about_as_often_right_as_they_say(crowds):
     assert abs(np.mean(excess_of_scores)) > 0.07, "else nothing is tested"
 
 
-def test_no_number_while_many_classes_have_one_label(crowds):
+def test_no_probability_while_many_classes_have_one_label(crowds):
     graph, y = crowds
     labels = labelled(y, 60)
     known = predict(graph, Setup(labels), {})
@@ -82,7 +82,7 @@ def test_many_items_hold_out_fewer_labels(crowds, monkeypatch):
     assert np.mean(fewer.codes == usual.codes) > 0.95
 
 
-def test_classes_that_nobody_used_yet(crowds):
+def test_classes_without_labels(crowds):
     said = found(crowds, 60, classes=("z", "a", "b", "c"))
     assert said.classes == ("z", "a", "b", "c")
     assert not (said.codes == 0).any()
@@ -113,7 +113,7 @@ def test_advice_to_stop_when_nothing_changes_any_more(tmp_path):
     project.close()
 
 
-def test_questions_get_a_number_once_there_is_evidence(project):
+def test_questions_get_a_probability_once_there_is_evidence(project):
     for _ in range(3):
         answer(project, asked(project))
     assert project.predictions().result(30).calibration is None
@@ -131,7 +131,7 @@ def test_questions_get_a_number_once_there_is_evidence(project):
     assert 0.5 <= late.confidence <= 1
 
 
-def test_an_audit_may_not_know_a_label_that_was_taken_back(project):
+def test_an_audit_does_not_use_an_undone_label(project):
     for _ in range(6):
         answer(project, asked(project))
     project.predictions().result(30)
@@ -145,7 +145,7 @@ def test_an_audit_may_not_know_a_label_that_was_taken_back(project):
     assert project.newest is renewed
 
 
-def test_earlier_predictions_stay_until_there_are_newer(project):
+def test_earlier_predictions_stay_until_newer_are_ready(project):
     for _ in range(6):
         answer(project, asked(project))
     before = project.predictions().result(30)

@@ -1,4 +1,4 @@
-"""What is said about how far a project is; no accuracy that was not measured."""
+"""Progress of a project; no accuracy without a measurement."""
 
 import numpy as np
 
@@ -36,13 +36,13 @@ def test_no_accuracy_without_an_audit():
     assert progress(answers(*[("a", "a")] * 30), None)["audit"] is None
 
 
-def test_an_audit_counts_what_was_guessed_right():
+def test_an_audit_counts_correct_predictions():
     found = progress(answers(("a", "a"), ("a", "b"), ("b", "b"), via="audit"), None)["audit"]
     assert (found["n"], found["right"], found["since"]) == (3, 2, 0)
     assert found["interval"] == exact_interval(2, 3)
 
 
-def test_advice_once_there_are_answers_enough():
+def test_advice_once_there_are_enough_answers():
     go_on, stop = Advice(False, "Keep labelling.", "why"), Advice(True, "You can stop.", "why")
     many, few = answers(*[("a", "a")] * 80), answers(*[("a", "a")] * 79)
     assert progress(many, None)["advice"] is None
@@ -56,7 +56,7 @@ def test_advice_once_there_are_answers_enough():
     assert found["words"].startswith("You can stop. Export, or audit 20 random items")
 
 
-def test_what_an_audit_skipped_counts_as_unknown_in_the_worst_way():
+def test_skipped_audit_items_widen_the_interval():
     """Two right, one wrong, one skipped and one set aside: from 2 of 5 to 4 of 5."""
     events = [Event("class", {"name": name}) for name in "ab"]
     for number, (guess, label) in enumerate([("a", "a"), ("b", "b"), ("a", "b")]):
@@ -69,7 +69,7 @@ def test_what_an_audit_skipped_counts_as_unknown_in_the_worst_way():
     assert found["interval"] == (exact_interval(2, 5)[0], exact_interval(4, 5)[1])
 
 
-def test_an_audited_label_that_was_corrected_or_cleared_is_judged_as_it_stands():
+def test_corrected_or_cleared_audit_labels_count_as_they_are_now():
     events = [Event("class", {"name": name}) for name in "ab"]
     for number in range(3):
         data = {"items": [f"item{number}"], "label": "a", "via": "audit", "guess": "b"}

@@ -1,4 +1,4 @@
-"""Asking, answering, taking back: in one process, over restarts, without losing the place."""
+"""Questions, answers and undo, in one process and over restarts."""
 
 import threading
 import time
@@ -41,7 +41,7 @@ def make(tmp_path):
         each.close()
 
 
-def test_ten_answers_from_none_get_everything_right(project):
+def test_ten_answers_suffice_for_two_clusters(project):
     for _ in range(10):
         answer(project, asked(project))
     found = project.predictions().result(30)
@@ -56,7 +56,7 @@ def test_the_same_question_until_it_is_answered(project):
     assert asked(project) != first
 
 
-def test_a_restart_lands_on_the_same_question_and_goes_on_alike(tmp_path):
+def test_a_restart_returns_to_the_same_question(tmp_path):
     project = make_project(tmp_path)
     for name in ("left", "right"):
         project.record(Event("class", {"name": name}))
@@ -101,7 +101,7 @@ def test_the_reason_follows_from_the_scores(project, monkeypatch):
     assert all(name == said for name, said in found.items())
 
 
-def test_what_is_alike_is_unlabelled_near_and_of_the_same_guess(project):
+def test_alike_items_are_unlabelled_near_and_of_the_same_guess(project):
     for _ in range(8):
         answer(project, asked(project))
     question = project.wait("", 30)
@@ -113,7 +113,7 @@ def test_what_is_alike_is_unlabelled_near_and_of_the_same_guess(project):
     )
 
 
-def test_what_was_foreseen_is_what_would_be_asked_anyway(tmp_path):
+def test_foreseen_questions_are_those_that_would_be_asked_anyway(tmp_path):
     """The same answers, with and without time to look ahead, lead to the same questions."""
     paths = []
     for patient in (True, False):
@@ -138,7 +138,7 @@ def test_what_was_foreseen_is_what_would_be_asked_anyway(tmp_path):
     assert paths[0] == paths[1]
 
 
-def test_a_foreseen_answer_is_no_solve_and_one_write(project, monkeypatch):
+def test_a_foreseen_answer_takes_no_solve_and_one_write(project, monkeypatch):
     for _ in range(3):
         answer(project, asked(project))
     node = project.wait("", 30).node
@@ -151,7 +151,7 @@ def test_a_foreseen_answer_is_no_solve_and_one_write(project, monkeypatch):
     assert project.question() is not None
 
 
-def test_looking_ahead_goes_on_where_it_was_interrupted(project, monkeypatch):
+def test_foreseeing_continues_where_it_was_interrupted(project, monkeypatch):
     def thought_through():
         node = project.wait("", 30).node
         return project.asker.wait(lambda: project.asker.foreseen(node, NO_ANSWER), 30)
@@ -177,7 +177,7 @@ def test_looking_ahead_goes_on_where_it_was_interrupted(project, monkeypatch):
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_classes_without_a_label_are_thought_through_once(tmp_path, again):
+def test_all_classes_without_labels_are_foreseen_once(tmp_path, again):
     project = make_project(tmp_path)
     for name in ("up", "left", "down", "right"):
         project.record(Event("class", {"name": name}))
@@ -200,7 +200,7 @@ def test_classes_without_a_label_are_thought_through_once(tmp_path, again):
     project.close()
 
 
-def test_the_likely_answers_are_thought_through_first(make):
+def test_likely_answers_are_foreseen_first(make):
     project = make(pace=Pace(first_classes=1))
     for _ in range(6):
         answer(project, asked(project))
@@ -216,7 +216,7 @@ def test_the_likely_answers_are_thought_through_first(make):
     assert project.asker.wait(lambda: project.asker.foreseen(found.node, found.likely[1]), 30)
 
 
-def test_undo_takes_back_to_the_item(project):
+def test_undo_returns_to_the_item(project):
     first = asked(project)
     answer(project, first)
     second = asked(project)
@@ -241,7 +241,7 @@ def test_an_unsure_item_is_not_asked(project):
     assert len(seen) == 59
 
 
-def test_a_skipped_item_comes_back_after_a_while_also_after_a_restart(tmp_path):
+def test_a_skipped_item_returns_later_even_after_a_restart(tmp_path):
     project = make_project(tmp_path)
     for name in ("left", "right"):
         project.record(Event("class", {"name": name}))
@@ -262,7 +262,7 @@ def test_a_skipped_item_comes_back_after_a_while_also_after_a_restart(tmp_path):
     project.close()
 
 
-def test_every_item_once_and_then_none(project):
+def test_every_item_is_asked_once(project):
     seen = []
     while (item := asked(project)) is not None:
         seen.append(item)
@@ -286,7 +286,7 @@ def test_a_stale_answer_does_not_overwrite(project):
     assert project.state.labels[item].label == "left"
 
 
-def test_an_item_that_is_not_there(project):
+def test_unknown_items_are_refused(project):
     with pytest.raises(InputError, match="no item"):
         project.record(Event("label", {"items": ["nothing"], "label": "left"}))
     with pytest.raises(InputError, match="no item"):
@@ -302,7 +302,7 @@ def test_a_changed_answer_changes_the_model(project):
     assert learned(project)[project.nodes[item]] == other
 
 
-def test_a_cleared_label_is_gone_from_the_model(project):
+def test_a_cleared_label_leaves_the_model(project):
     for _ in range(4):
         answer(project, asked(project))
     item = next(iter(project.state.labels))
@@ -310,7 +310,7 @@ def test_a_cleared_label_is_gone_from_the_model(project):
     assert project.nodes[item] not in learned(project)
 
 
-def test_looking_back_and_going_on(project):
+def test_looking_back_and_returning(project):
     first = asked(project)
     answer(project, first)
     open_question = asked(project)
@@ -320,7 +320,7 @@ def test_looking_back_and_going_on(project):
     assert asked(project) == open_question
 
 
-def test_many_at_once_beside_the_open_question(project):
+def test_many_labels_at_once_keep_the_open_question(project):
     for _ in range(3):
         answer(project, asked(project))
     item = asked(project)
@@ -330,7 +330,7 @@ def test_many_at_once_beside_the_open_question(project):
     assert len(learned(project)) == 14
 
 
-def test_settings_change_what_is_asked_and_stay(tmp_path):
+def test_settings_change_the_questions_and_persist(tmp_path):
     project = make_project(tmp_path)
     for name in ("left", "right"):
         project.record(Event("class", {"name": name}))
@@ -359,7 +359,7 @@ def acquisition(project):
     return type(learner.acquisition).__name__, learner.tau(30)
 
 
-def test_a_new_project_asks_by_auto_and_writes_it_down(tmp_path):
+def test_a_new_project_records_its_acquisition(tmp_path):
     project = make_project(tmp_path)
     assert acquisition(project) == ("Auto", 0.01)
     (first,) = project.store.events()
@@ -377,7 +377,7 @@ def earlier_log(folder, *events):
     store.close()
 
 
-def test_an_earlier_project_with_answers_goes_on_as_it_began(tmp_path):
+def test_an_old_project_with_answers_keeps_its_acquisition(tmp_path):
     asked_first = Event("ask", {"item": "item3"})
     answered = Event("label", {"items": ["item3"], "label": "left", "via": "question"})
     earlier_log(tmp_path, asked_first, answered, Event("ask", {"item": "item40"}))
@@ -393,14 +393,14 @@ def test_an_earlier_project_with_answers_goes_on_as_it_began(tmp_path):
     again.close()
 
 
-def test_an_earlier_project_without_answers_begins_anew(tmp_path):
+def test_an_old_project_without_answers_gets_the_default(tmp_path):
     earlier_log(tmp_path)
     project = make_project(tmp_path)
     assert acquisition(project) == ("Auto", 0.01)
     project.close()
 
 
-def test_what_somebody_chose_before_the_first_answer_stays(tmp_path):
+def test_a_setting_from_before_the_first_answer_stays(tmp_path):
     earlier_log(tmp_path, Event("setting", {"name": "acquisition", "value": "norm"}))
     project = make_project(tmp_path)
     assert acquisition(project) == ("Norm", 0.0)
@@ -408,7 +408,7 @@ def test_what_somebody_chose_before_the_first_answer_stays(tmp_path):
     project.close()
 
 
-def test_a_decay_of_one_s_own(project):
+def test_a_custom_decay(project):
     project.record(Event("setting", {"name": "tau", "value": 0.5}))
     assert project.asker.do(lambda learner: learner.tau(30)).result(30) == 0.5
 
@@ -426,7 +426,7 @@ def test_a_decay_of_one_s_own(project):
         ("colour", "red"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused(project, name, value):
+def test_invalid_settings_are_refused(project, name, value):
     before = project.state.last
     with pytest.raises(InputError):
         project.record(Event("setting", {"name": name, "value": value}))
@@ -471,7 +471,7 @@ def test_with_overlap_everybody_is_asked_the_same(project):
     assert asked(project, "ben") != first
 
 
-def test_undo_is_each_person_s_own(project):
+def test_people_undo_their_own_answers(project):
     mine = asked(project, "anna")
     answer(project, mine, "anna")
     theirs = asked(project, "ben")
@@ -484,7 +484,7 @@ def test_undo_is_each_person_s_own(project):
 # Audit ------------------------------------------------------------------------------------------
 
 
-def test_audits_are_drawn_from_what_has_no_label(project):
+def test_audits_draw_unlabelled_items(project):
     for _ in range(4):
         answer(project, asked(project))
     held = asked(project)
@@ -505,7 +505,7 @@ def test_audits_are_drawn_from_what_has_no_label(project):
     assert not project.state.audits
 
 
-def test_an_audit_survives_undo_and_dodges_nothing(project):
+def test_an_audit_survives_undo_and_leaves_out_nothing(project):
     for _ in range(4):
         answer(project, asked(project))
     first = project.audit(n=2)
@@ -524,7 +524,7 @@ def test_an_audit_survives_undo_and_dodges_nothing(project):
     assert project.state.audits[""].left == 1
 
 
-def test_an_audit_survives_a_restart_and_a_look_back_and_can_be_ended(tmp_path):
+def test_an_audit_survives_a_restart_and_can_be_ended(tmp_path):
     project = make_project(tmp_path)
     for name in ("left", "right"):
         project.record(Event("class", {"name": name}))
@@ -545,7 +545,7 @@ def test_an_audit_survives_a_restart_and_a_look_back_and_can_be_ended(tmp_path):
     project.close()
 
 
-def test_asking_only_here_changes_the_open_question(project):
+def test_restricting_the_items_changes_the_open_question(project):
     for _ in range(4):
         answer(project, asked(project))
     held = asked(project)
@@ -598,7 +598,7 @@ def test_a_queued_question_is_guessed_anew_when_it_is_asked(make):
         assert project.wait("", 30).knows == project.asker.changes
 
 
-def test_no_number_while_one_class_is_all_there_is(project):
+def test_no_probability_while_there_is_one_class(project):
     for item in project.catalogue.ids[:30:2]:
         answer(project, item, label="left")
     found = project.predictions().result(60)
@@ -607,7 +607,7 @@ def test_no_number_while_one_class_is_all_there_is(project):
     assert project.wait("", 30).confidence is None
 
 
-def test_there_is_nothing_to_audit_when_all_is_labelled(project):
+def test_nothing_is_left_to_audit_when_all_is_labelled(project):
     for item in project.catalogue.ids:
         answer(project, item)
     with pytest.raises(InputError, match="nothing is left"):
@@ -624,7 +624,7 @@ def test_the_course_is_kept_with_the_questions(project):
     assert ((changed >= 0) & (changed <= 1)).all()
 
 
-def test_undo_of_an_item_that_the_source_has_lost(tmp_path):
+def test_undo_for_an_item_that_left_the_source(tmp_path):
     project = make_project(tmp_path)
     project.record(Event("class", {"name": "left"}))
     answer(project, "item59", label="left")
@@ -665,7 +665,7 @@ def test_of_very_many_items_the_first_questions_are_chosen_together(make):
     assert asked(project) not in {first, *(project.catalogue.ids[node] for node in following)}
 
 
-def test_while_the_solver_is_compiled_nobody_waits(make):
+def test_nobody_waits_while_the_solver_is_compiled(make):
     compiling = threading.Event()
     compiling.set()
     project = make(is_compiling=compiling.is_set)

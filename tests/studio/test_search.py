@@ -1,4 +1,4 @@
-"""Words that find items: folded, begun, harmless."""
+"""Search by words: folded, by prefix, safe."""
 
 import numpy as np
 import pytest
@@ -74,14 +74,14 @@ def test_words_find_items(index, query, found):
         "\N{COMBINING ACUTE ACCENT}" * 100,
     ],
 )
-def test_hostile_queries_are_words_or_nothing(index, query):
+def test_hostile_queries_are_plain_words(index, query):
     words = set(folded(query).split())
     whole = {0, 3, 1} if words == {"card"} else set()
     assert set(index.find(query).tolist()) == whole
     assert index.find("card").tolist() == [0, 3, 1]
 
 
-def test_against_a_plain_search():
+def test_results_equal_a_plain_search():
     rng = np.random.default_rng(0)
     letters = np.array(list("ab "))
     texts = ["".join(rng.choice(letters, 30)) for _ in range(300)]

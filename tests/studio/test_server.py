@@ -1,4 +1,4 @@
-"""The app over HTTP: what it says, and whom it refuses."""
+"""The app over HTTP: its answers and its refusals."""
 
 import json
 import re
@@ -163,7 +163,7 @@ def test_a_browser_never_shows_what_an_item_held_before(tmp_path):
     assert tags[0] != tags[1]
 
 
-def test_a_page_of_an_earlier_run_can_be_told(project):
+def test_every_run_has_its_own_id(project):
     runs = set()
     for _ in range(2):
         with served(opened(project)) as stranger:
@@ -219,7 +219,7 @@ def test_the_token_becomes_a_cookie_that_scripts_cannot_read(stranger):
         {"Host": "127.0.0.1:1"},
     ],
 )
-def test_pages_elsewhere_cannot_write(client, project, headers):
+def test_pages_of_other_sites_cannot_write(client, project, headers):
     before = project.state.last
     if "Host" in headers:
         headers = headers | own(client)
@@ -228,7 +228,7 @@ def test_pages_elsewhere_cannot_write(client, project, headers):
     assert project.state.last == before
 
 
-def test_another_name_is_not_served(client):
+def test_other_host_names_are_refused(client):
     """A page elsewhere whose name points to this machine (DNS rebinding)."""
     assert client.get("/api/state", headers={"Host": "rebound.example:8123"}).status_code == 421
 
@@ -270,7 +270,7 @@ def label_events(client, number):
         answer(client, state_of(client))
 
 
-def test_what_follows_each_answer_is_told_ahead(client):
+def test_following_questions_are_sent_ahead(client):
     label_events(client, 4)
     state = state_of(client)
     ahead = client.get("/api/ahead").json()
@@ -388,7 +388,7 @@ def test_import_is_lossless(client, tmp_path):
         other.close()
 
 
-def test_an_import_is_taken_in_whole_or_not_at_all(client, project):
+def test_an_import_is_all_or_nothing(client, project):
     before = len(project.store.events())
     content = b"id,label,by\nitem0,good,\nitem1,bad\x01name,\nitem2,good,\n"
     headers = own(client) | {"Content-Type": "application/octet-stream"}
@@ -418,7 +418,7 @@ def test_files_that_hold_no_labels_are_refused_in_words(client, project, name, c
     assert project.state.last == before
 
 
-def test_names_where_several_people_label(project):
+def test_names_are_required_where_several_people_label(project):
     with served(opened(project), names=True) as client:
         enter(client)
         assert "question" not in client.get("/api/state").json(), "who is it?"
@@ -434,7 +434,7 @@ def test_names_where_several_people_label(project):
         assert project.state.labels[mine].annotator == "anna"
 
 
-def test_a_password_where_others_can_come(project):
+def test_others_need_the_password(project):
     with served(opened(project), password="open sesame") as client:
         assert client.get("/").headers["location"] == "/login"
         assert client.get("/login").status_code == 200
@@ -466,7 +466,7 @@ def test_while_a_project_is_prepared(tmp_path):
         assert client.get("/api/items/x").status_code == 503
 
 
-def test_every_address_is_described_and_every_description_is_there(project):
+def test_openapi_describes_exactly_the_served_addresses(project):
     app = make_app(opened(project), Doors(TOKEN, frozenset()))
     served_ones = {
         (method.lower(), re.sub(r":\w+}", "}", route.path))
@@ -478,7 +478,7 @@ def test_every_address_is_described_and_every_description_is_there(project):
     assert described == served_ones
 
 
-def test_labels_by_others_come_from_files_alone(client, project):
+def test_the_page_cannot_send_labels_by_others(client, project):
     data = {"items": ["item0"], "label": "left", "via": "import", "by": "somebody"}
     response = send(client, {"kind": "label", "data": data, "client": "c"})
     assert response.status_code == 422

@@ -1,4 +1,4 @@
-"""Where a project stands is a pure function of its events."""
+"""The state of a project is a pure function of its events."""
 
 import pytest
 from hypothesis import given
@@ -58,7 +58,7 @@ def written(choices):
 
 
 @given(st.lists(events, max_size=30))
-def test_one_by_one_is_all_at_once(choices):
+def test_apply_equals_fold(choices):
     log, state = written(choices)
     assert fold(log) == state
     assert state.last == len(log)
@@ -93,7 +93,7 @@ def test_undo_brings_back_what_was_there_before():
     assert state.undoable("") == 3
 
 
-def test_people_take_back_their_own():
+def test_people_undo_their_own_events():
     state = fold(
         numbered(*made("cat"), label("cat", "i0", who="ann"), label("cat", "i1", who="bo"))
     )
@@ -108,7 +108,7 @@ def test_a_label_closes_the_question():
     assert fold(log).open == {}
 
 
-def test_what_changed_in_the_meantime_is_not_overwritten():
+def test_a_change_by_others_is_not_overwritten():
     log = numbered(*made("cat"), label("cat", "i0"))
     state = fold(log)
     late = label("cat", "i0")
@@ -131,7 +131,7 @@ def test_what_changed_in_the_meantime_is_not_overwritten():
         (Event("undo", {"event": 77}), "cannot be undone"),
     ],
 )
-def test_what_does_not_fit_is_refused(event, message):
+def test_events_that_do_not_fit_are_refused(event, message):
     state = fold(numbered(Event("class", {"name": "cat", "key": "c"})))
     with pytest.raises(InputError, match=message):
         check(state, event)
@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_refused(event, message):
         ("undo", {"event": -1}, "number of an event"),
     ],
 )
-def test_events_that_are_none(kind, data, message):
+def test_malformed_events_are_refused(kind, data, message):
     with pytest.raises(InputError, match=message):
         Event(kind, data)
 

@@ -1,4 +1,4 @@
-"""The log on disk: nothing acknowledged is lost, nothing counts twice, whatever dies when."""
+"""The log on disk: no acknowledged event is lost or counts twice, whenever a process dies."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def store(tmp_path):
     opened.close()
 
 
-def test_what_was_written_is_there_after_opening_again(store):
+def test_events_are_there_after_reopening(store):
     written = [store.append(answer(i))[0] for i in range(5)]
     assert [event.seq for event in written] == [1, 2, 3, 4, 5]
     store.close()
@@ -43,7 +43,7 @@ def test_what_was_written_is_there_after_opening_again(store):
     again.close()
 
 
-def test_letters_of_every_kind_survive(store):
+def test_all_characters_survive(store):
     event = Event("class", {"name": 'naïve "猫" 🐈'}, annotator="Zoë")
     assert store.append(event)[0].data == event.data
     assert store.events()[0].annotator == "Zoë"
@@ -55,7 +55,7 @@ def test_a_retry_counts_once(store):
     assert len(store.events()) == 1
 
 
-def test_the_same_id_for_something_else_is_refused(store):
+def test_a_client_id_for_another_event_is_refused(store):
     store.append(answer(1))
     with pytest.raises(ConflictError, match="used for another event"):
         store.append(answer(1, data={"label": "dog"}))
@@ -103,7 +103,7 @@ def test_threads_do_not_lose_each_others_events(store):
     assert [event.seq for event in store.events()] == list(range(1, 81))
 
 
-def test_what_is_no_log_is_refused_and_left_alone(tmp_path):
+def test_other_files_are_refused_and_left_alone(tmp_path):
     path = tmp_path / "notes.db"
     path.write_bytes(b"these are my notes, not a database" * 100)
     before = path.read_bytes()
@@ -168,7 +168,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path):
     assert len(acknowledged) >= sum(awaited) > KILLS
 
 
-def test_a_log_that_is_cut_anywhere_opens_with_a_prefix(tmp_path):
+def test_a_truncated_log_opens_with_a_prefix(tmp_path):
     path = tmp_path / "events.db"
     store = EventStore(path)
     store._connection.execute("PRAGMA wal_autocheckpoint=0")
@@ -200,7 +200,7 @@ def _label(item):
     return Event("label", {"items": [item], "label": "a"})
 
 
-def test_a_copy_of_the_file_alone_has_everything_after_a_moment(tmp_path, monkeypatch):
+def test_after_an_idle_time_the_file_alone_has_everything(tmp_path, monkeypatch):
     monkeypatch.setattr(store_module, "IDLE_SECONDS", 0.05)
     store = EventStore(tmp_path / "events.db")
     store.append(*(_label(f"{i}") for i in range(20)))
@@ -218,7 +218,7 @@ def test_a_copy_of_the_file_alone_has_everything_after_a_moment(tmp_path, monkey
 
 
 @pytest.mark.parametrize("how", ["deleted", "truncated", "replaced", "log deleted"])
-def test_what_nobody_will_read_is_not_called_saved(tmp_path, how):
+def test_writes_to_a_removed_file_are_refused(tmp_path, how):
     path = tmp_path / "events.db"
     store = EventStore(path)
     store.append(_label("1"))
@@ -253,7 +253,7 @@ def test_a_copy_in_memory_writes_nothing_where_the_log_is(tmp_path):
     running.close()
 
 
-def test_a_back_up_while_it_is_written(tmp_path):
+def test_a_backup_during_writes(tmp_path):
     running = EventStore(tmp_path / "events.db")
     running.append(*(_label(f"{i}") for i in range(50)))
     store = EventStore.copy_of(tmp_path / "events.db")

@@ -1,4 +1,4 @@
-"""Labels that are probably wrong: few are shown, and those are."""
+"""Labels that are probably wrong: few are shown, and the right ones."""
 
 import numpy as np
 import pytest
@@ -22,18 +22,18 @@ def shown(found):
     return {node for node, wrong in found.items() if wrong >= SUSPICIOUS_PROBABILITY}
 
 
-def test_wrong_labels_in_a_crowd_are_shown_and_no_others():
+def test_only_wrong_labels_are_shown():
     graph, labels = two_crowds(0.5, wrong=(50, 330))
     assert shown(suspicion(graph, labels)) == {50, 330}
 
 
-def test_where_labels_are_right_none_is_shown():
+def test_correct_labels_are_not_shown():
     graph, labels = two_crowds(0.5)
     assert not shown(suspicion(graph, labels))
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_where_classes_cannot_be_told_apart_none_is_shown(seed):
+def test_inseparable_classes_show_nothing(seed):
     # A vote of the neighbours is against about half of these labels.
     graph, labels = two_crowds(0.5)
     rng = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def test_very_many_labels_are_judged_in_parts(monkeypatch):
     assert shown(found) == {50, 330}
 
 
-def test_too_few_labels_say_nothing():
+def test_too_few_labels_show_nothing():
     graph = poise.knn_graph(np.random.default_rng(0).normal(size=(30, 2)), k=5)
     assert suspicion(graph, {}) == {}
     assert suspicion(graph, {3: "a"}) == {3: 0.0}

@@ -26,17 +26,17 @@ feature_names_option = click.option(
 )
 
 
-def file_option(help_text: str) -> Decorator:
-    """``-o``: the file to write."""
-    return click.option(
-        "-o", "--output", type=click.Path(path_type=Path), required=True, help=help_text
-    )
-
-
 def json_option(instead_of: str = "a table") -> Decorator:
     """``--json``, passed on as `as_json`."""
     return click.option(
         "--json", "as_json", is_flag=True, help=f"Print JSON instead of {instead_of}."
+    )
+
+
+def file_option(help_text: str) -> Decorator:
+    """``-o``: the file to write, which is required."""
+    return click.option(
+        "-o", "--output", type=click.Path(path_type=Path), required=True, help=help_text
     )
 
 
