@@ -39,10 +39,12 @@ def sessions(n_sessions, n_audited, seed, change=lambda rng, c: c):
         c = change(rng, c)
         audited = draw_audit(np.arange(800), n_audited, int(rng.integers(MANY)))
         rest = np.setdiff1d(np.arange(800), audited)
-        found = estimate_accuracy(right[audited], c[audited], c[rest])
-        low, high = found.exact
-        assert found.low <= found.value <= found.high
-        rows.append((found.low <= right[rest].mean() <= found.high, found.width, high - low))
+        estimate = estimate_accuracy(right[audited], c[audited], c[rest])
+        low, high = estimate.exact
+        assert estimate.low <= estimate.value <= estimate.high
+        rows.append(
+            (estimate.low <= right[rest].mean() <= estimate.high, estimate.width, high - low)
+        )
     return np.array(rows, dtype=float).mean(axis=0)
 
 
@@ -76,28 +78,28 @@ def test_the_audit_finds_out_whether_confidences_are_of_use():
 
 @pytest.mark.parametrize("n", [1, 20, 60])
 def test_when_all_are_right_the_interval_is_that_of_a_binomial_share(n):
-    found = estimate_accuracy(np.ones(n), np.full(n, 0.5), np.full(MANY, 0.5))
-    assert found.value == found.high == 1
+    estimate = estimate_accuracy(np.ones(n), np.full(n, 0.5), np.full(MANY, 0.5))
+    assert estimate.value == estimate.high == 1
     # Half the probability that all are right is a tail of 2.5%.
-    assert found.low == pytest.approx(0.05 ** (1 / n), abs=1e-4)
+    assert estimate.low == pytest.approx(0.05 ** (1 / n), abs=1e-4)
     wrong = estimate_accuracy(np.zeros(n), np.full(n, 0.5), np.full(MANY, 0.5))
     assert (wrong.value, wrong.low) == (0, 0)
-    assert wrong.high == pytest.approx(1 - found.low, abs=1e-4)
+    assert wrong.high == pytest.approx(1 - estimate.low, abs=1e-4)
 
 
 @pytest.mark.parametrize(("right", "n"), [(12, 20), (19, 20), (3, 60), (45, 60)])
 def test_constant_confidences_say_nothing(right, n):
     """What remains is the binomial mid-P interval, widened a little: two numbers were fitted."""
     z = np.arange(n) < right
-    found = estimate_accuracy(z, np.full(n, 0.9), np.full(MANY, 0.9))
-    assert found.value == pytest.approx(right / n)
+    estimate = estimate_accuracy(z, np.full(n, 0.9), np.full(MANY, 0.9))
+    assert estimate.value == pytest.approx(right / n)
 
     def mid(theta):
         return binom.cdf(right - 1, n, theta) + binom.pmf(right, n, theta) / 2
 
-    assert mid(found.low) > 0.975 > mid(found.low + 0.25 * found.width)
-    assert mid(found.high) < 0.026 < mid(found.high - 0.25 * found.width)
-    assert found.width < 1.05 * (found.exact[1] - found.exact[0])
+    assert mid(estimate.low) > 0.975 > mid(estimate.low + 0.25 * estimate.width)
+    assert mid(estimate.high) < 0.026 < mid(estimate.high - 0.25 * estimate.width)
+    assert estimate.width < 1.05 * (estimate.exact[1] - estimate.exact[0])
 
 
 def test_more_answers_narrow_it_and_a_higher_level_widens_it():
@@ -119,10 +121,10 @@ def test_an_audit_that_met_harder_items_is_corrected():
     rng = np.random.default_rng(2)
     c, right = population(rng, 4000, level=1.0)
     pool = c[1000:] > 0.4
-    found = estimate_accuracy(right[:1000], c[:1000], c[1000:][pool])
+    estimate = estimate_accuracy(right[:1000], c[:1000], c[1000:][pool])
     truth = right[1000:][pool].mean()
-    assert found.low <= truth <= found.high
-    assert found.exact[1] < truth
+    assert estimate.low <= truth <= estimate.high
+    assert estimate.exact[1] < truth
 
 
 def test_the_distribution_is_that_of_unequal_tosses():
@@ -167,9 +169,9 @@ def test_held_out_scores_come_from_a_model_without_the_node():
         seen.append(dict(zip(nodes.tolist(), codes.tolist(), strict=True)))
         return np.full((10, 2), float(nodes.sum()))
 
-    found = held_out_scores(fit, [4, 7, 9], [0, 1, 0], np.array([9, 4]))
+    scores = held_out_scores(fit, [4, 7, 9], [0, 1, 0], np.array([9, 4]))
     assert seen == [{4: 0, 7: 1}, {7: 1, 9: 0}]
-    assert found.tolist() == [[11.0, 11.0], [16.0, 16.0]]
+    assert scores.tolist() == [[11.0, 11.0], [16.0, 16.0]]
 
 
 def test_held_out_scores_need_labels():
@@ -224,17 +226,17 @@ def overlapping():
 def test_a_session_is_measured_on_the_items_without_a_label(overlapping):
     y, fit = overlapping
     asked, audited = np.array([0, 20, 200, 299]), np.arange(5, 300, 15)
-    found = measure(fit, y, asked, audited)
+    measured = measure(fit, y, asked, audited)
     nodes = np.concatenate([asked, audited])
     rest = np.setdiff1d(np.arange(300), nodes)
-    assert found.truth == (fit(nodes, y[nodes]).argmax(axis=1) == y)[rest].mean()
+    assert measured.truth == (fit(nodes, y[nodes]).argmax(axis=1) == y)[rest].mean()
     right = 0
     for node in audited:
         others = nodes[nodes != node]
         right += fit(others, y[others])[node].argmax() == y[node]
     assert 0 < right < len(audited), "held out, not known: some are wrong"
-    assert (found.exact_low, found.exact_high) == exact_interval(right, len(audited))
-    assert (found.n_labels, found.n_audited) == (4, 20)
+    assert (measured.exact_low, measured.exact_high) == exact_interval(right, len(audited))
+    assert (measured.n_labels, measured.n_audited) == (4, 20)
 
 
 def test_sessions_are_summarised(overlapping):

@@ -122,8 +122,8 @@ class TestAuto:
         expected = P @ P @ U * reach ** (0.5 * 3 / (3 + 30)) * worth(graph, 3)
         expected *= np.maximum(gain, 1e-12) ** (0.3 * 3 / (3 + 10))
         free = ~np.isin(np.arange(120), [0, 50, 100])
-        found = Auto()(learner.snapshot())
-        np.testing.assert_allclose(found[free], expected[free], atol=1e-4)
+        values = Auto()(learner.snapshot())
+        np.testing.assert_allclose(values[free], expected[free], atol=1e-4)
 
     @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e4])
     def test_the_scale_of_the_weights_does_not_matter(self, blobs, factor):
@@ -190,8 +190,10 @@ class TestAuto:
         hub = scipy.sparse.csr_array(np.full((1, 360), 0.1))
         graph = poise.Graph.from_weights(scipy.sparse.block_array([[inner, hub.T], [hub, None]]))
         truth = np.append(y, 0)
-        found = {most: session(graph, truth, 30, acquisition=Auto(most=most)) for most in (2, 1e9)}
-        (asked, learner), (asked_with_hubs, _) = found.values()
+        sessions = {
+            most: session(graph, truth, 30, acquisition=Auto(most=most)) for most in (2, 1e9)
+        }
+        (asked, learner), (asked_with_hubs, _) = sessions.values()
         assert 360 in asked_with_hubs
         assert 360 not in asked
         assert (learner.predictions == truth).mean() > 0.9
@@ -204,13 +206,13 @@ class TestAuto:
         """Eight blobs in two alternating classes: margins alone settle on the first few."""
         data = poise.load_dataset("blobs")
         graph = poise.knn_graph(data.X, k=10)
-        found = {}
+        n_clusters_seen = {}
         for name in ("auto", "margin"):
             options = {} if name == "auto" else {"acquisition": name, "tau": 0.0}
             asked, _ = session(graph, data.classes, 30, **options)
-            found[name] = len(np.unique(data.clusters[asked]))
-        assert found["auto"] == 8
-        assert found["margin"] < 8
+            n_clusters_seen[name] = len(np.unique(data.clusters[asked]))
+        assert n_clusters_seen["auto"] == 8
+        assert n_clusters_seen["margin"] < 8
 
     def test_large_components_first_tiny_ones_later(self, islands):
         graph, y = islands

@@ -20,27 +20,27 @@ def test_what_it_certifies_is_asked(ring):
     graph, data = ring
     given = {0: 0, 70: 1}
     labels = poise.Labels.of(given, graph.n_nodes)
-    found = exploration_certificate(graph, labels, radius=0.2, groups=data.clusters)
-    assert found.groups.tolist() == [2, 3, 4, 5, 6, 7]
-    assert found.explores.any()
-    assert not found.explores.all(), "not for the smallest tau"
+    certificate = exploration_certificate(graph, labels, radius=0.2, groups=data.clusters)
+    assert certificate.groups.tolist() == [2, 3, 4, 5, 6, 7]
+    assert certificate.explores.any()
+    assert not certificate.explores.all(), "not for the smallest tau"
     distances = np.linalg.norm(data.X[:, None] - data.X[[0, 70]], axis=2).min(axis=1)
     reported = poise.Learner(graph, given).certificate(0.2, data.clusters)
-    assert (reported.explores == found.explores).all()
-    for tau in found.taus[found.explores]:
+    assert (reported.explores == certificate.explores).all()
+    for tau in certificate.taus[certificate.explores]:
         learner = poise.Learner(graph, given, tau=float(tau))
         assert distances[learner.ask()[0]] > 0.2
-    assert (found.unexplored <= found.bound * (1 + 1e-6) + 1e-9).all()
-    assert not (found.foreseen & ~found.explores).any(), "what is foreseen happens"
+    assert (certificate.unexplored <= certificate.bound * (1 + 1e-6) + 1e-9).all()
+    assert not (certificate.foreseen & ~certificate.explores).any(), "what is foreseen happens"
 
 
 def test_components_come_first(islands):
     graph, y = islands
     node = int(np.flatnonzero(graph.components == 0)[0])
     labels = poise.Labels.of({node: int(y[node])}, graph.n_nodes)
-    found = exploration_certificate(graph, labels, radius=np.inf, taus=[1e-3])
-    assert (found.unexplored == 0).all()
-    assert (found.bound == 0).all()
+    certificate = exploration_certificate(graph, labels, radius=np.inf, taus=[1e-3])
+    assert (certificate.unexplored == 0).all()
+    assert (certificate.bound == 0).all()
 
 
 def test_the_error_is_certified(ring):

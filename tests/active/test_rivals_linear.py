@@ -119,9 +119,9 @@ class TestBadge:
         gradients = (factors[:, :, None] * X[:, None, :]).reshape(60, 12)
         centres = np.vstack([np.zeros(12), gradients[[7, 30]]])
         expected = cdist(gradients, centres).min(axis=1) ** 2
-        found = gradient_distances(model, form(X), form(X[[7, 30]]))
-        assert found == pytest.approx(expected, abs=1e-5)
-        assert found[7] == found[30] == 0
+        distances = gradient_distances(model, form(X), form(X[[7, 30]]))
+        assert distances == pytest.approx(expected, abs=1e-5)
+        assert distances[7] == distances[30] == 0
 
     def test_scikit_activeml_has_the_same_probabilities(self, blobs, pool):
         graph, y = blobs

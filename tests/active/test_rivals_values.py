@@ -163,10 +163,10 @@ class TestExpectedError:
 
         labels = {node: int(y[node]) for node in GIVEN}
         f = harmonic(labels)
-        found = values(learner(ExpectedError(size=117)))
+        computed = values(learner(ExpectedError(size=117)))
         for k in (0, 20, 77, 119):
             risks = [(1 - harmonic({**labels, k: c}).max(axis=1)).mean() for c in range(3)]
-            assert -found[k] == pytest.approx(f[k] @ risks, abs=2e-3)
+            assert -computed[k] == pytest.approx(f[k] @ risks, abs=2e-3)
 
     def test_one_class_asks_what_reaches_farthest(self, blobs):
         graph = blobs[0]

@@ -124,10 +124,10 @@ def test_the_dense_form_is_the_covariance(islands, model, given):
         asked.append(node)
         C = dense_covariance(graph, model, asked)
         free = model.free(graph, np.array(asked, dtype=int))
-        exact, found = statistics(C, model.s2), state.statistics()
+        exact, tracked = statistics(C, model.s2), state.statistics()
         for name in ("squares", "sums", "variances"):
             expected = getattr(exact, name)[free]
-            np.testing.assert_allclose(getattr(found, name)[free], expected, rtol=1e-6)
+            np.testing.assert_allclose(getattr(tracked, name)[free], expected, rtol=1e-6)
         k = int(np.flatnonzero(free)[3])
         np.testing.assert_allclose(state.column(k)[free], C[free, k], rtol=1e-6, atol=1e-10)
 

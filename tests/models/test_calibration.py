@@ -30,10 +30,10 @@ def test_the_closed_form_is_a_refit_with_the_same_weights(graph_and_labels, tau,
     W = graph.weights.toarray()
     gamma = np.ones(len(W)) if shift is None else dense.poisson_weights(W, labels.nodes, shift)
     chosen = np.arange(0, len(labels), 2 if some else 1)
-    found = held_out_scores(
+    scores = held_out_scores(
         graph, labels, chosen, tau=tau, reweighted=shift is not None, rtol=1e-12
     )
-    for row, i in zip(found, chosen, strict=True):
+    for row, i in zip(scores, chosen, strict=True):
         if len(labels) == 1:
             assert not row.any()
             continue

@@ -66,23 +66,23 @@ def right(result, y, nodes):
 def test_helps_where_classes_are_linear(linear):
     graph, y = linear
     nodes = np.random.default_rng(2).permutation(len(y))[:100]
-    _, alone, found = fitted(graph, y, nodes)
-    assert right(found, y, nodes) > right(alone, y, nodes) + 0.05
+    _, alone, combined_result = fitted(graph, y, nodes)
+    assert right(combined_result, y, nodes) > right(alone, y, nodes) + 0.05
 
 
 @pytest.mark.parametrize("count", [12, 60, 200])
 def test_costs_nothing_where_neighbours_know_better(spirals, count):
     graph, y = spirals
     nodes = np.random.default_rng(3).permutation(len(y))[:count]
-    _, alone, found = fitted(graph, y, nodes)
-    assert right(found, y, nodes) > right(alone, y, nodes) - 0.01
+    _, alone, combined_result = fitted(graph, y, nodes)
+    assert right(combined_result, y, nodes) > right(alone, y, nodes) - 0.01
 
 
 def test_is_the_formula(linear):
     graph, y = linear
     nodes = np.random.default_rng(4).permutation(len(y))[:30]
     labels, alone, _ = fitted(graph, y, nodes)
-    found = combine(graph, labels, alone, 0.6)
+    combined_result = combine(graph, labels, alone, 0.6)
     X = np.asarray(graph.features, dtype=np.float64)
     X = X - X.mean(axis=0)
     X /= np.sqrt((X**2).sum(axis=1).mean())
@@ -98,7 +98,7 @@ def test_is_the_formula(linear):
     values = ((values + ADDED_PROBABILITY) * shares**0.6) ** (1 / 1.6)
     values /= values.sum(axis=1, keepdims=True)
     values[labels.nodes] = labels.one_hot
-    np.testing.assert_allclose(found.scores, values, atol=0.02)
+    np.testing.assert_allclose(combined_result.scores, values, atol=0.02)
 
 
 def test_a_class_with_few_labels_is_not_taken_to_be_rare():
@@ -125,17 +125,19 @@ def test_power_follows_what_predicts_held_out_labels(linear, spirals):
 def test_labels_keep_their_classes_and_rows_sum_to_one(linear):
     graph, y = linear
     nodes = np.random.default_rng(4).permutation(len(y))[:80]
-    labels, _, found = fitted(graph, y, nodes)
-    assert (found.codes[labels.nodes] == labels.codes).all()
-    np.testing.assert_allclose(found.scores.sum(axis=1), 1.0)
+    labels, _, combined_result = fitted(graph, y, nodes)
+    assert (combined_result.codes[labels.nodes] == labels.codes).all()
+    np.testing.assert_allclose(combined_result.scores.sum(axis=1), 1.0)
 
 
 def test_without_features_or_with_one_class_there_is_no_linear_model(linear):
     graph, y = linear
     bare = poise.Graph.from_weights(graph.weights)
-    labels, alone, found = fitted(bare, y, np.arange(50))
+    labels, alone, combined_result = fitted(bare, y, np.arange(50))
     np.testing.assert_allclose(
-        found.scores, averaged(bare, labels, alone.probabilities + ADDED_PROBABILITY), atol=1e-12
+        combined_result.scores,
+        averaged(bare, labels, alone.probabilities + ADDED_PROBABILITY),
+        atol=1e-12,
     )
     assert linear_probabilities(graph.features, told(graph, y, np.flatnonzero(y)[:40])) is None
 
@@ -156,19 +158,19 @@ def test_linear_model_agrees_with_scikit_learn(dimensions, form):
     y = rng.integers(0, 3, 200)
     features = {"dense": X, "float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}[form]
     labels = Labels.of({int(i): int(y[i]) for i in range(60)}, 200, range(3))
-    found = linear_probabilities(features, labels)
+    probabilities = linear_probabilities(features, labels)
     Z = X if form == "sparse" else X - X.mean(axis=0)
     Z = Z / np.sqrt((Z**2).sum(axis=1).mean())
     model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200).fit(Z[:60], y[:60])
     # Up to where the solver stops.
-    np.testing.assert_allclose(found, model.predict_proba(Z), atol=0.02)
+    np.testing.assert_allclose(probabilities, model.predict_proba(Z), atol=0.02)
 
 
 def test_features_that_are_all_equal():
     labels = Labels.of({0: "a", 1: "b", 2: "b"}, 5, ["a", "b"])
-    found = linear_probabilities(np.ones((5, 3)), labels)
-    assert np.isfinite(found).all()
-    assert (found == found[0]).all()
+    probabilities = linear_probabilities(np.ones((5, 3)), labels)
+    assert np.isfinite(probabilities).all()
+    assert (probabilities == probabilities[0]).all()
 
 
 def test_held_out_labels_are_not_seen(linear):

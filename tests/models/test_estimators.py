@@ -93,9 +93,9 @@ def test_sparse_features(model, digits) -> None:  # type: ignore[no-untyped-def]
     X, _, y = digits
     dense = clone(model).fit(X, y)
     for form in (sparse.csr_array, sparse.csc_matrix):
-        found = clone(model).fit(form(X), y)
-        np.testing.assert_allclose(found.scores_, dense.scores_, atol=1e-6)
-        np.testing.assert_array_equal(found.predict(form(X[:50])), dense.predict(X[:50]))
+        fitted = clone(model).fit(form(X), y)
+        np.testing.assert_allclose(fitted.scores_, dense.scores_, atol=1e-6)
+        np.testing.assert_array_equal(fitted.predict(form(X[:50])), dense.predict(X[:50]))
 
 
 def test_parameters_reach_the_model(digits) -> None:  # type: ignore[no-untyped-def]

@@ -52,23 +52,23 @@ def test_poisson_weights_solve_the_poisson_equation(case, shift) -> None:  # typ
 @given(connected, taus, st.sampled_from([1e-5, 1e-3, 1.0]))
 def test_pwll_is_the_reweighted_problem_of_the_paper(case, tau, shift) -> None:  # type: ignore[no-untyped-def]
     graph, labels = case
-    found = pwll(graph, labels, tau=tau, shift=shift).scores
+    scores = pwll(graph, labels, tau=tau, shift=shift).scores
     expected = dense.pwll(graph.weights.toarray(), labels, tau, shift)
-    assert np.abs(found - expected).max() < 1e-5
+    assert np.abs(scores - expected).max() < 1e-5
 
 
 @given(connected, taus)
 def test_the_other_models_are_their_formulas(case, tau) -> None:  # type: ignore[no-untyped-def]
     graph, labels = case
     W = graph.weights.toarray()
-    found = laplace(graph, labels, tau=tau).scores
-    assert np.abs(found - dense.harmonic(W, labels, tau)).max() < 1e-5
-    found = wnll(graph, labels, tau=tau).scores
-    assert np.abs(found - dense.wnll(W, labels, tau)).max() < 1e-5
+    scores = laplace(graph, labels, tau=tau).scores
+    assert np.abs(scores - dense.harmonic(W, labels, tau)).max() < 1e-5
+    scores = wnll(graph, labels, tau=tau).scores
+    assert np.abs(scores - dense.wnll(W, labels, tau)).max() < 1e-5
     if len(labels.classes) > 1:  # one class alone is no equation: see the edge cases
         expected = dense.poisson(W, labels)
-        found = poisson(graph, labels).scores
-        assert np.abs(found - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
+        scores = poisson(graph, labels).scores
+        assert np.abs(scores - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
 
 
 @given(anything, taus)

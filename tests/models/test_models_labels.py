@@ -38,9 +38,9 @@ def test_no_labels_are_labels() -> None:
 
 @pytest.mark.parametrize("value", [np.int64(3), np.str_("x"), np.bool_(True), "x", 3, False])
 def test_numpy_classes_become_python_s(value: object) -> None:
-    (found,) = Labels.of({0: value}, 1).classes
-    assert type(found) in (str, int, bool)
-    assert found == value
+    (label,) = Labels.of({0: value}, 1).classes
+    assert type(label) in (str, int, bool)
+    assert label == value
 
 
 @pytest.mark.parametrize("value", [1.0, 0.5, np.float64(2), None, b"x", ("a",), float("nan")])

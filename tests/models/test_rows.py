@@ -50,11 +50,11 @@ def test_combined_scores_are_those_of_small_graphs(blobs, monkeypatch, power):
 
 def test_on_large_graphs_the_power_is_found_again_when_labels_have_grown(blobs, monkeypatch):
     graph, _ = blobs
-    found = []
+    n_labels_used = []
     power = predicting.linear_power
 
     def counted(features, labels, held_out, chosen):
-        found.append(len(labels))
+        n_labels_used.append(len(labels))
         return power(features, labels, held_out, chosen)
 
     monkeypatch.setattr(predicting, "LARGE_MIN_NODES", 100)
@@ -63,6 +63,6 @@ def test_on_large_graphs_the_power_is_found_again_when_labels_have_grown(blobs, 
     for node in range(1, 28):
         learner.tell(node + 60 * (node % 3), "bca"[node % 3])
         _ = learner.predictions
-    assert found == [4, 5, 6, 8, 10, 12, 15, 19, 24, 30]
+    assert n_labels_used == [4, 5, 6, 8, 10, 12, 15, 19, 24, 30]
     again = poise.Learner.from_json(graph, learner.to_json())
     assert (again.predictions == learner.predictions).all()

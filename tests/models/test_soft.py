@@ -49,8 +49,8 @@ def test_it_minimises_the_penalised_energy(case, seed) -> None:  # type: ignore[
     target = np.zeros((len(W), len(labels.classes)))
     target[labels.nodes] = labels.one_hot
     expected = np.linalg.solve(L + np.diag(penalty), penalty[:, None] * target)
-    found = soft_pwll(graph, labels, weights=weights, shift=0.1).scores
-    np.testing.assert_allclose(found, expected, atol=1e-3)
+    scores = soft_pwll(graph, labels, weights=weights, shift=0.1).scores
+    np.testing.assert_allclose(scores, expected, atol=1e-3)
 
 
 @given(anything)
@@ -148,11 +148,11 @@ def test_held_out_targets_are_those_of_a_label_without_weight(weight: float) -> 
     walk /= walk.sum(axis=1, keepdims=True)
     targets = np.eye(3)[rng.integers(0, 3, 12)]
     weights = np.full(12, weight)
-    found = held_out_targets(walk, targets, weights)
+    held_out = held_out_targets(walk, targets, weights)
     for i in range(12):
         without = weights.copy()
         without[i] = 1e-12
-        np.testing.assert_allclose(found[i], soft_targets(walk, targets, without)[i], atol=1e-6)
+        np.testing.assert_allclose(held_out[i], soft_targets(walk, targets, without)[i], atol=1e-6)
 
 
 def test_a_label_that_reaches_no_other_keeps_its_class() -> None:

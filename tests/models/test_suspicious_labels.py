@@ -98,10 +98,10 @@ def test_flipped_labels_come_first() -> None:
     wrong = nodes[[3, 17, 30, 35]]
     answers = {int(i): int(y[i] + (i in wrong)) % 3 for i in nodes}
     labels = Labels.of(answers, len(y), classes=[0, 1, 2])
-    found = suspicion(graph, labels)
-    assert set(labels.nodes[np.argsort(-found)[:4]]) == set(wrong)
-    assert found.min() >= 0
-    assert found.max() <= 1
+    doubts = suspicion(graph, labels)
+    assert set(labels.nodes[np.argsort(-doubts)[:4]]) == set(wrong)
+    assert doubts.min() >= 0
+    assert doubts.max() <= 1
 
 
 def test_no_label_is_an_error() -> None:
@@ -112,8 +112,8 @@ def test_no_label_is_an_error() -> None:
 
 def test_one_label_is_not_doubted_more_than_any() -> None:
     graph, y = clouds()
-    (found,) = suspicion(graph, Labels.of({0: "a"}, len(y), classes=["a", "b"]))
-    assert found <= 0.1 + 1e-9
+    (doubts,) = suspicion(graph, Labels.of({0: "a"}, len(y), classes=["a", "b"]))
+    assert doubts <= 0.1 + 1e-9
 
 
 def walk_in_groups(groups: np.ndarray, stays: float = 0.9) -> np.ndarray:
@@ -135,10 +135,10 @@ def test_a_label_that_is_probably_wrong_takes_the_class_of_its_neighbours() -> N
     np.testing.assert_allclose(weights, np.clip(odds**2, 1 / MAX_WEIGHT, MAX_WEIGHT), rtol=1e-6)
     assert weights[[3, 30]].max() < 0.1
     assert np.delete(weights, [3, 30]).min() > 10
-    found = soft_targets(walk, labels.one_hot, weights)
-    np.testing.assert_array_equal(found.argmax(axis=1), truth)
-    assert found[3, 0] > 0.7
-    assert found[30, 1] > 0.7
+    softened = soft_targets(walk, labels.one_hot, weights)
+    np.testing.assert_array_equal(softened.argmax(axis=1), truth)
+    assert softened[3, 0] > 0.7
+    assert softened[30, 1] > 0.7
 
 
 def test_a_class_that_the_walk_meets_everywhere_casts_less_doubt() -> None:

@@ -68,4 +68,7 @@ def acquisitions(as_json: bool) -> None:
 
 def traits(factory: Any) -> dict[str, str]:
     """The optional descriptions that an acquisition class declares."""
-    return {name: getattr(factory, name, "") for name in ("needs", "cost", "use")}
+    from poise.active.acquisition import traits_of
+
+    declared = traits_of(factory)
+    return {"needs": declared.needs, "cost": declared.cost, "use": declared.use}

@@ -25,14 +25,14 @@ def walk(
     are `shares`.
     """
     degrees = prepared.degrees[prepared.order]
-    places = prepared.position[held]
+    positions = prepared.position[held]
     now = values[prepared.order]
     ahead = np.empty_like(now)
     for _ in range(steps):
-        now[places] = shares
+        now[positions] = shares
         _step(prepared.indptr, prepared.indices, prepared.data, degrees, now, ahead)
         now, ahead = ahead, now
-    now[places] = shares
+    now[positions] = shares
     result: Floats = np.take(now, prepared.position, axis=0, out=ahead)
     return result
 

@@ -103,5 +103,5 @@ def balls(graph: Graph, radius: float | None) -> sparse.csr_array:
     rows = np.repeat(np.arange(n), np.diff(edges.indptr))[inside]
     own = np.arange(n)
     ones = np.ones(rows.size + n, dtype=np.float32)
-    places = (np.concatenate([rows, own]), np.concatenate([edges.indices[inside], own]))
-    return sparse.csr_array((ones, places), shape=(n, n))
+    coordinates = (np.concatenate([rows, own]), np.concatenate([edges.indices[inside], own]))
+    return sparse.csr_array((ones, coordinates), shape=(n, n))
