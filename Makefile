@@ -14,7 +14,7 @@ COVERAGE_CORE = $$($(BIN)/python -c 'import sys; print(["ctrace", "sysmon"][sys.
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-distributed check coverage lint types slow docs bench picture format lock lowest clean
+.PHONY: help demo test test-distributed examples check coverage lint types slow docs bench picture format lock lowest clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,11 @@ coverage: ## the lines that the last `make check` did not run, in out/coverage/i
 
 test-distributed: $(DISTRIBUTED) ## the tests on Dask and PETSc, with two processes
 	POISE_REQUIRE_DISTRIBUTED=1 .venv-petsc/bin/python -m pytest tests/distributed
+
+examples: $(READY) ## run the example of every bridge to another tool
+	@for example in examples/bridges/*.py; do \
+	  echo "$$example"; $(BIN)/python "$$example" || exit 1; \
+	done
 
 lint: $(READY) ## style, likely mistakes and spelling
 	$(BIN)/ruff check .

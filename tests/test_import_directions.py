@@ -33,7 +33,9 @@ ALLOWED: dict[str, set[str]] = {
     "experiments": ENGINE | {"data", "poise", "theory"},
     "studio": ENGINE | {"data", "poise"},
     "distributed": ENGINE | {"data", "poise", "studio"},
-    "cli": ENGINE | {"data", "poise", "theory", "experiments", "studio", "distributed"},
+    "integrations": ENGINE | {"data", "poise", "studio"},
+    "cli": ENGINE
+    | {"data", "poise", "theory", "experiments", "studio", "distributed", "integrations"},
     "__main__": {"cli"},
 }
 # The same for the rooms inside a layer; "" stands for the files beside the rooms. In the app these
