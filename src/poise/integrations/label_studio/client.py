@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit
 
 from poise.errors import DataError, InputError
 
@@ -28,6 +28,8 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 UNAUTHORISED, FORBIDDEN, NOT_FOUND = 401, 403, 404
 #: Longest part of a server's own message that is shown.
 DETAIL_CHARACTERS = 200
+#: Characters of an address that are sent as they are, beside letters and digits.
+URL_CHARACTERS = "/%?&=#:;@!$'()*+,~[]"
 TOKEN_VARIABLE = "LABEL_STUDIO_API_KEY"
 
 
@@ -91,7 +93,9 @@ class Client:
                 return None
         except ValueError:  # an address that is none
             return None
-        path = whole._replace(scheme="", netloc="", fragment="").geturl()
+        path = quote(
+            whole._replace(scheme="", netloc="", fragment="").geturl(), safe=URL_CHARACTERS
+        )
         return self._answer("GET", path, from_root=True)
 
     def _answer(
@@ -137,8 +141,8 @@ class Client:
         try:
             request = urllib.request.Request(address, data, headers, method=method)
             response = self._opener.open(request, timeout=TIMEOUT_SECONDS)
-        except (ValueError, UnicodeError):  # http.client refuses control characters and the like
-            raise InputError(f"an address of {self.address} cannot be requested") from None
+        except ValueError:  # the target of a redirect, if it is no address
+            raise InputError(f"{self.address} redirects to what is no address") from None
         self._has_answered = True
         end = time.monotonic() + ANSWER_SECONDS
         content = bytearray()
