@@ -76,7 +76,7 @@ class Api:
         """The tasks of all pages by their ids, and the totals that the pages gave."""
         found: dict[int, dict[str, Any]] = {}
         totals: set[int] = set()
-        page = 0
+        page = n_read = 0
         while True:
             page += 1
             try:
@@ -87,8 +87,9 @@ class Api:
                 break  # the list has become shorter than it was
             totals.add(total)
             found |= {task["id"]: task for task in tasks}
-            progress(min(page * PAGE_TASKS, total), total)
-            if not tasks or page * PAGE_TASKS >= total:
+            n_read += len(tasks)
+            progress(min(n_read, total), total)
+            if not tasks or n_read >= total:
                 break
         return found, totals
 
