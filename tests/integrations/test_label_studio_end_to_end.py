@@ -102,7 +102,7 @@ def test_once_sends_predictions_and_names_the_next_tasks(texts, run):
     code, out, err = run(f"label-studio {texts.address} --project 1 --once --embed tfidf")
     assert code == 0
     assert out.startswith("6 tasks; 2 labelled; 6 predictions sent; next: ")
-    assert "Tasks are compared by tfidf." in err
+    assert "Tasks are compared by tfidf: it was asked for." in err
     assert all(len(texts.own(task)) == 1 for task in texts.tasks)
     code, out, err = run(f"label-studio {texts.address}/ --project 1 --once --embed tfidf --json")
     assert code == 0

@@ -1,6 +1,7 @@
 """Rounds with Label Studio: what is read, what is sent, and what changes while people label."""
 
 import io
+import json
 import math
 
 import numpy as np
@@ -281,6 +282,29 @@ def test_pages_are_read_to_their_end_also_while_tasks_come_and_go(sync, studio):
     studio.faults += [passing, passing, remove_one]
     assert sync.round().tasks == 309
     assert set(sync.tasks) == set(studio.tasks)
+
+
+def test_a_list_without_end_is_left(sync, studio):
+    first = list(studio.tasks)[:3]
+    endless = [{"id": task, "data": {"text": "goal"}} for task in first]
+    answer = page(json.dumps({"tasks": endless, "total": 10**12}).encode())
+    studio.faults += [passing] + [answer] * 6
+    assert sync.round().tasks == 3
+
+
+def test_a_project_of_texts_can_become_one_of_images(studio, truth, tmp_path, monkeypatch):
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path))
+    sync = Sync(Api(Client(studio.address, LEGACY_TOKEN), 1))
+    sync.round()
+    assert sync.pool.compared.embedding in ("sentence", "tfidf")
+    for number, task in enumerate(studio.tasks.values()):
+        file = io.BytesIO()
+        Image.fromarray(np.full((8, 8), 4 * number, dtype=np.uint8)).save(file, "PNG")
+        studio.files[f"/data/{number}.png"] = file.getvalue()
+        task["data"]["image"] = f"/data/{number}.png"
+    studio.config = choices_config(list(WORDS), "Image", "image")
+    assert sync.round().left_out == 0
+    assert sync.pool.compared.embedding == "pca"
 
 
 def test_a_server_with_smaller_pages_is_read_to_the_end(sync, studio):

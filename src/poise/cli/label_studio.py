@@ -96,7 +96,8 @@ def about(sync: "Sync", once: bool) -> list[str]:
 
     lines = []
     if sync.pool.compared is not None:
-        lines.append(f"Tasks are compared by {sync.pool.compared.embedding}.")
+        compared = sync.pool.compared
+        lines.append(f"Tasks are compared by {compared.embedding}: {compared.why}.")
     else:
         lines.append(f"Fewer than {LEAST_TASKS} tasks can be compared: nothing is predicted yet.")
     if sync.pool.left_out:

@@ -86,10 +86,11 @@ class Api:
                     raise
                 break  # the list has become shorter than it was
             totals.add(total)
+            n_before = len(found)
             found |= {task["id"]: task for task in tasks}
             n_read += len(tasks)
             progress(min(n_read, total), total)
-            if not tasks or n_read >= total:
+            if len(found) == n_before or n_read >= total:
                 break
         return found, totals
 

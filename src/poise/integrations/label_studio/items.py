@@ -36,6 +36,7 @@ class Pool:
     def __init__(self, client: Client, embedding: str | None) -> None:
         self._client, self._embedding = client, embedding
         self._shown: dict[int, str] = {}
+        self._shows_images = False
         self._unusable: dict[str, str] = {}
         self.ids: tuple[int, ...] = ()
         self.graph: Graph | None = None
@@ -56,13 +57,16 @@ class Pool:
         if shows_images:
             paths = self._images(usable, begin("fetching images"))
             usable = {task: usable[task] for task in paths}
-        if usable == self._shown:
+        if shows_images != self._shows_images:
+            self.compared, self._shows_images = None, shows_images
+        elif usable == self._shown:
             return
-        self.ids, self.graph = tuple(usable), None
+        # Nothing is left of the graph so far, so that an interrupted call is made again.
+        self._shown, self.ids, self.graph = {}, (), None
         if len(usable) >= LEAST_TASKS:
             items: Items = Images(tuple(paths.values())) if paths else list(usable.values())
             self.graph = self._joined(items, begin)
-        self._shown = usable  # last, so that an interrupted call is made again
+        self._shown, self.ids = usable, tuple(usable)
 
     def _joined(self, items: Items, begin: Begin) -> Graph:
         # What suits the items is decided once: another embedding would change every distance.

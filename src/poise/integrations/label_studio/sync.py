@@ -6,7 +6,7 @@ its predictions. So whatever interrupts a session, the next one continues where 
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -52,6 +52,14 @@ class Round(NamedTuple):
     sent: int
     waiting: int
     next: tuple[int, ...]
+
+
+class Change(NamedTuple):
+    """A prediction to send: the id of its task, what it says, and the same as the API takes it."""
+
+    number: int
+    wanted: Predicted
+    body: dict[str, Any]
 
 
 class Sync:
@@ -163,40 +171,40 @@ class Sync:
         self, plan: Plan, question: Question, begin: Begin, most: int | None
     ) -> tuple[int, int]:
         """Send what differs from the plan; returns how many were sent, and how many wait."""
-        new: list[tuple[float, int, int]] = []
-        changed: list[tuple[float, int, int]] = []
+        new: list[Change] = []
+        changed: list[Change] = []
         surplus: list[tuple[int, int]] = []
         for node, number in enumerate(self.pool.ids):
-            wanted, task = plan.predictions[node], self.tasks[number]
-            if not task.predictions:
-                if wanted is not None:
-                    new.append((wanted.score, node, number))
-                continue
-            *older, last = task.predictions
-            surplus += [(number, one) for one in older]
-            now = task.predictions[last]
+            wanted, predictions = plan.predictions[node], self.tasks[number].predictions
+            last = max(predictions, default=None)
+            surplus += [(number, one) for one in predictions if one != last or wanted is None]
             if wanted is None:
-                surplus.append((number, last))
-            elif differs(now, wanted):
-                # First what is to be asked next, and what must no longer be asked.
-                changed.append((min(now.score, wanted.score), node, number))
-        n_created = self._create(self._unsent(new), plan, question, begin)
-        batch = sorted(changed, key=lambda one: 0.0 if math.isnan(one[0]) else one[0])[:most]
+                continue
+            if last is None or differs(predictions[last], wanted):
+                change = Change(number, wanted, _body(plan, node, number, wanted, question))
+                (new if last is None else changed).append(change)
+        n_created = self._create(self._unsent(new), begin)
+        batch = sorted(changed, key=self._urgency)[:most]
         progress = begin("sending predictions")
-        for done, (_, node, number) in enumerate(batch, 1):
-            self._update(number, _body(plan, node, number, question), plan.predictions[node])
+        for done, change in enumerate(batch, 1):
+            self._update(change)
             progress(done, len(batch))
         for number, one in surplus[:most]:
             self._api.delete(one)
-            left = {key: kept for key, kept in self.tasks[number].predictions.items() if key != one}
-            self.tasks[number] = self.tasks[number]._replace(predictions=left)
-        n_surplus = len(surplus[:most])
-        waiting = len(new) - n_created + len(changed) - len(batch) + len(surplus) - n_surplus
-        return n_created + len(batch) + n_surplus, waiting
+            kept = {key: kept for key, kept in self.tasks[number].predictions.items() if key != one}
+            self.tasks[number] = self.tasks[number]._replace(predictions=kept)
+        n_sent = n_created + len(batch) + len(surplus[:most])
+        return n_sent, len(new) + len(changed) + len(surplus) - n_sent
 
-    def _unsent(self, new: list[tuple[float, int, int]]) -> list[tuple[float, int, int]]:
+    def _urgency(self, change: Change) -> float:
+        """Least for what is to be asked next, and for what must no longer be asked."""
+        predictions = self.tasks[change.number].predictions
+        now = predictions[max(predictions)].score
+        return 0.0 if math.isnan(now) else min(now, change.wanted.score)
+
+    def _unsent(self, new: list[Change]) -> list[Change]:
         """Those of the new predictions that were not sent in the round before, in order."""
-        missing = self._created & {number for _, _, number in new}
+        missing = self._created & {change.number for change in new}
         self._unseen_rounds = self._unseen_rounds + 1 if missing else 0
         if self._unseen_rounds >= ROUNDS_TO_APPEAR:
             raise DataError(
@@ -206,23 +214,17 @@ class Sync:
         if missing:
             self.forget()
         self._created = missing
-        return sorted(one for one in new if one[2] not in missing)
+        unsent = [change for change in new if change.number not in missing]
+        return sorted(unsent, key=lambda change: change.wanted.score)
 
-    def _create(
-        self, new: list[tuple[float, int, int]], plan: Plan, question: Question, begin: Begin
-    ) -> int:
+    def _create(self, new: list[Change], begin: Begin) -> int:
         """Create predictions in batches; the answer holds no ids, so tasks are read again."""
         progress = begin("sending new predictions")
         for start in range(0, len(new), BATCH_PREDICTIONS):
             batch = new[start : start + BATCH_PREDICTIONS]
             self.forget()  # before: whether it arrived shows only in the tasks
             try:
-                self._api.create(
-                    [
-                        {"task": number, **_body(plan, node, number, question)}
-                        for _, node, number in batch
-                    ]
-                )
+                self._api.create([{"task": change.number, **change.body} for change in batch])
             except RefusedError:
                 # A task was deleted meanwhile, which the tasks will show; else it is an error.
                 self._refused += 1
@@ -230,26 +232,26 @@ class Sync:
                     raise
                 return start
             self._refused = 0
-            self._created |= {number for _, _, number in batch}
+            self._created |= {change.number for change in batch}
             progress(start + len(batch), len(new))
         return len(new)
 
-    def _update(self, number: int, body: Mapping[str, Any], wanted: Predicted | None) -> None:
-        task = self.tasks[number]
-        last = list(task.predictions)[-1]
+    def _update(self, change: Change) -> None:
+        task = self.tasks[change.number]
+        last = max(task.predictions)
         try:
-            self._api.update(last, body)
+            self._api.update(last, change.body)
         except NotFoundError:  # somebody deleted it, or its task
             self.forget()
             return
-        if wanted is not None:
-            predictions = task.predictions | {last: wanted}
-            self.tasks[number] = task._replace(predictions=predictions)
+        predictions = task.predictions | {last: change.wanted}
+        self.tasks[change.number] = task._replace(predictions=predictions)
 
 
-def _body(plan: Plan, node: int, number: int, question: Question) -> dict[str, Any]:
+def _body(
+    plan: Plan, node: int, number: int, wanted: Predicted, question: Question
+) -> dict[str, Any]:
     """A prediction as the API takes it; the score of its result is the class's probability."""
-    wanted = plan.predictions[node] or Predicted(None, 1.0)
     results = []
     if wanted.label is not None:
         results.append(choice(wanted.label, question.tags, f"{number}\nprediction"))
@@ -284,7 +286,7 @@ def keep_current(
             tell(f"{error}; trying again in {pause:.0f} s")
             forget()
             sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            pause = max(interval, min(2 * pause, LONGEST_PAUSE_SECONDS))
             continue
         pause, has_worked = interval, True
         if not done.waiting:

@@ -35,7 +35,7 @@ class Task(NamedTuple):
     shown : the text, or the address of the image; None if the task has none
     label : the class that people chose; None if nobody did
     skipped : whether everybody who opened it skipped it
-    predictions : id -> prediction of poise, the oldest first
+    predictions : id -> prediction of poise
     others : whether it has predictions of other models
     updated : when Label Studio last changed it
     """
@@ -72,7 +72,7 @@ def read(task: Mapping[str, Any], question: Question) -> Task:
         _shown(found.data, question.tags.key),
         label,
         label is None and bool(cancelled),
-        dict(sorted(own.items())),
+        own,
         len(own) < len(given),
         _time(task.get("updated_at")),
     )
