@@ -9,7 +9,7 @@ from poise.experiments.drawing.plots import key
 from poise.experiments.metrics import SummaryRow, summary_rows
 from poise.experiments.paper.claims import Claim, Verdict
 from poise.experiments.paper.report.styles import styles_of
-from poise.experiments.paper.report.words import model_name, seconds, words_of
+from poise.experiments.paper.report.words import lower, model_name, seconds, words_of
 from poise.experiments.records import Records
 
 _SIGNS = {Verdict.HOLDS: "✓", Verdict.FAILS: "✕", Verdict.UNTESTED: "–"}
@@ -83,7 +83,7 @@ def _claim_row(claim: Claim, linked: Sequence[str], *, with_rule: bool, with_dif
     where = f'<a href="#{escape(claim.about)}">{name}</a>' if claim.about in linked else name
     rule = f'<p class="quiet">{_rule(claim)}</p>' if with_rule else ""
     differs = (
-        f'<p class="quiet">Differs from the paper: {escape(_lower(claim.differs))}</p>'
+        f'<p class="quiet">Differs from the paper: {escape(lower(claim.differs))}</p>'
         if claim.differs and with_differs
         else ""
     )
@@ -95,7 +95,7 @@ def _claim_row(claim: Claim, linked: Sequence[str], *, with_rule: bool, with_dif
 
 
 def _rule(claim: Claim) -> str:
-    return f"Rule: {escape(_lower(claim.rule))}"
+    return f"Rule: {escape(lower(claim.rule))}"
 
 
 def _not_run_row(claims: Sequence[Claim]) -> str:
@@ -177,8 +177,3 @@ def grouping_table() -> str:
             cells.append(listed or "–")
         rows.append([name, *cells])
     return table(["Clusters of class", "0", "1", "2", "3", "4"], rows)
-
-
-def _lower(text: str) -> str:
-    """A sentence as it continues after a colon."""
-    return text[:1].lower() + text[1:]

@@ -94,6 +94,11 @@ def sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
 
 
+def lower(text: str) -> str:
+    """A sentence as it continues after a colon."""
+    return text[:1].lower() + text[1:]
+
+
 def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 trial``, ``2,000 trials``."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
