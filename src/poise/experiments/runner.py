@@ -26,7 +26,7 @@ from poise.active.acquisition import traits_of
 from poise.errors import PoiseError, RunError
 from poise.experiments.experiment import CHOOSING, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
-from poise.experiments.versions import versions
+from poise.experiments.versions import commit, versions
 from poise.machine import cores
 from poise.progress import Begin, no_steps
 
@@ -340,5 +340,6 @@ def _about(data: Dataset, jobs: int) -> dict[str, Any]:
             "cores": cores(),
             "machine": platform.machine(),
             "versions": versions(),
+            "commit": commit(),
         },
     }

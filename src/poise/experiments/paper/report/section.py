@@ -111,6 +111,7 @@ def _made_with(records: Records) -> str:
             f"{run['when']}{took}, with {counted(run['jobs'], 'process', 'processes')} on "
             f"{counted(run['cores'], 'core')} ({run['machine']}); "
             + ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+            + (f"; commit {run['commit']}" if run.get("commit") else "")
         )
     shown = {name: value for name, value in described.items() if value}
     return f"<details><summary>How this was made</summary>{facts(shown)}</details>"
