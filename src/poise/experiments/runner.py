@@ -91,7 +91,7 @@ def run(
     began = time.perf_counter()
     data = experiment.load(begin(f"loading {experiment.name}"))
     experiment.check(data)
-    records = store.open(_about(data, jobs))
+    records = store.open(_about(experiment, data, jobs))
     units = missing(records, LOCKSTEP)
     if not units:
         return records
@@ -324,7 +324,7 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
         connection.send(message)
 
 
-def _about(data: Dataset, jobs: int) -> dict[str, Any]:
+def _about(experiment: Experiment, data: Dataset, jobs: int) -> dict[str, Any]:
     """Facts about the data set and this run."""
     return {
         "points": data.n_points,
@@ -336,6 +336,7 @@ def _about(data: Dataset, jobs: int) -> dict[str, Any]:
         "note": data.note,
         "run": {
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "trials": len(experiment.seeds),
             "jobs": jobs,
             "cores": cores(),
             "machine": platform.machine(),
