@@ -249,7 +249,7 @@ def test_an_interrupted_run_proves_nothing() -> None:
     records = large(BEST, unfinished=(("mcvopt-truncated", 3),))
     (claim,) = claims(records, 4, "accuracy")
     assert claim.verdict is NOT_RUN
-    assert claim.numbers == "3 of 4 trials of mcvopt-truncated are finished."
+    assert claim.numbers == "3 of 4 trials of MCV-Opt are finished."
 
 
 def test_one_trial_proves_nothing() -> None:

@@ -187,8 +187,10 @@ def _need(records: Records, *methods: str) -> None:
         if method not in known:
             raise NotJudged(f"the method {method} was not run")
         done, wanted = len(records.seeds(method)), len(records.experiment.seeds)
+        if not done:
+            raise NotJudged(f"no trial of {_title(records, method)} is finished")
         if done < wanted:
-            raise NotJudged(f"{done} of {wanted} trials of {method} are finished")
+            raise NotJudged(f"{done} of {wanted} trials of {_title(records, method)} are finished")
     if len(records.experiment.seeds) < 2:
         raise TooFewTrials("one trial cannot tell a difference from chance")
 

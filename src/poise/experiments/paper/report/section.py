@@ -53,8 +53,9 @@ def _numbers(records: Records) -> str:
         where = f", in {model_name(model)}; other models are in summary.csv"
     return (
         f'<div class="card"><h3>Numbers</h3>{numbers_table(records, models)}'
-        f'<p class="quiet note">Accuracy on the unlabelled points{where}. The largest area is in '
-        "bold. Labels are those that the median trial needed, including those at the start. "
+        f'<p class="quiet note">Accuracy on the unlabelled points{where}. An area in bold is '
+        "ahead of every other, trial by trial, with 95% confidence. Labels are those that the "
+        "median trial needed, including those at the start. "
         "Time is that of the median question and includes measuring the accuracy."
         f"{_not_run(records)}</p></div>"
     )

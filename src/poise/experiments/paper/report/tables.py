@@ -108,10 +108,13 @@ def _rule(claim: Claim) -> str:
 def _not_run_row(claims: Sequence[Claim]) -> str:
     names = " · ".join(dict.fromkeys(words_of(claim.about).heading for claim in claims))
     statements = " ".join(dict.fromkeys(claim.statement for claim in claims))
+    why = claims[0].numbers
+    if len(claims) > 1:
+        why = f"There are no records for {len(claims)} claims."
     return (
         f'<tr role="row"><td role="cell"><b class="where">{escape(names)}</b> '
         f'{escape(statements)}</td><td role="cell">{verdict_mark(Verdict.NOT_RUN)}</td>'
-        '<td role="cell"><p class="quiet">There are no records.</p></td></tr>'
+        f'<td role="cell"><p class="quiet">{escape(why)}</p></td></tr>'
     )
 
 

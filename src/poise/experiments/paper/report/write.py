@@ -89,16 +89,13 @@ def report_files(
 
 def _opening(claims: Sequence[Claim], records: Sequence[Records]) -> str:
     count = Counter(claim.verdict for claim in claims)
-    holding = "holds" if count[Verdict.HOLDS] == 1 else "hold"
-    failing = "does not hold" if count[Verdict.FAILS] == 1 else "do not hold"
-    headline = (
-        f"{counted(len(claims), 'claim')}: {count[Verdict.HOLDS]} {holding}, "
-        f"{count[Verdict.FAILS]} {failing}, "
-        + ", ".join(
-            f"{count[verdict]} {verdict.value}"
-            for verdict in (Verdict.UNDECIDED, Verdict.NOT_RUN, Verdict.UNTESTABLE)
-        )
-    )
+    words = {verdict: verdict.value for verdict in Verdict}
+    if count[Verdict.HOLDS] != 1:
+        words[Verdict.HOLDS] = "hold"
+    if count[Verdict.FAILS] != 1:
+        words[Verdict.FAILS] = "do not hold"
+    counts = [f"{count[verdict]} {said}".replace(" ", "\u00a0") for verdict, said in words.items()]
+    headline = f"{counted(len(claims), 'claim')}: {', '.join(counts)}"
     beaten = sum(claim.beaten for claim in claims)
     better = f" {_beaten(beaten)}" * bool(beaten)
     return (
