@@ -30,7 +30,7 @@ STYLES: dict[str, Style] = {
     "norm-decay-proportional": Style(8, DOTTED, "triangle"),
     # poise's default and its rivals
     "auto": Style(1, SOLID, "diamond"),
-    "uncertainty-herding": Style(2, LONG, "square"),
+    "uncertainty-herding": Style(2, SOLID, "down"),
     "maxherding": Style(4, DASHED, "cross"),
     "dial": Style(6, DASH_DOT, "plus"),
     "typiclust": Style(8, DOTTED, "diamond"),
