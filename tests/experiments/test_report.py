@@ -166,7 +166,7 @@ def test_a_method_has_one_style_throughout(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     drawn = re.findall(
         r'<path class="line c(\d)" (?:stroke-dasharray="([^"]*)" )?d="M0 6H34"/>'
-        r'<g class="point c\d">.*?</g></svg>([^<]+)<',
+        r'<g class="point c\d">.*?</g></svg>(?:<span>)?([^<]+)<',
         text,
     )
     looks: dict[str, set[tuple[str, str]]] = {}

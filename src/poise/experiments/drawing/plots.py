@@ -160,7 +160,8 @@ def legend(names: Sequence[str], styles: Sequence[Style] | None = None) -> str:
     """The key to a chart's lines, in the order of the series, as an HTML list."""
     keys = styles or [style_at(position) for position in range(len(names))]
     entries = (
-        f"<li>{key(style)}{html(name)}</li>" for name, style in zip(names, keys, strict=True)
+        f"<li>{key(style)}<span>{html(name)}</span></li>"
+        for name, style in zip(names, keys, strict=True)
     )
     return f'<ul class="legend">{"".join(entries)}</ul>'
 
