@@ -133,9 +133,9 @@ def _place(records: Records, method: str, leads: Mapping[str, Estimate]) -> str:
     if behind:
         said = "is behind"
     elif level:
-        said = "is not shown to be worse than any other method, but it is not ahead of"
+        said = "is not shown to be worse than any rival, but it is not ahead of"
     else:
-        said = "is ahead of every other method; the closest is"
+        said = "is ahead of every rival; the closest is"
     names = f"{_title(records, method)} {said} {_title(records, rival)}"
     return f"{names}: a difference of {_points(lead)}."
 

@@ -102,8 +102,8 @@ def _missing(records: Records) -> str:
     ]
     return (
         '<p class="missing"><b>Not finished.</b> Trials are missing for '
-        f"{escape(', '.join(left))}. The figures show the finished trials. Run the same command "
-        "again to resume.</p>"
+        f"{escape(', '.join(left))}. The figures show the finished trials. "
+        f"<code>poise reproduce {escape(records.experiment.name)}</code> resumes.</p>"
     )
 
 
