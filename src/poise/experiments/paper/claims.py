@@ -14,7 +14,7 @@ import numpy as np
 from poise.experiments.paper import rules
 from poise.experiments.paper.experiments import EXPERIMENTS, SUBSET
 from poise.experiments.paper.rules import Rule
-from poise.experiments.paper.verdicts import NotJudged, Verdict
+from poise.experiments.paper.verdicts import NotJudged, Verdict, decided
 from poise.experiments.records import Records
 
 #: Seconds per query that the paper reports for V-Opt on 500 candidates, and the factor within which
@@ -214,9 +214,9 @@ def _large_sets() -> list[_Test]:
             4,
             name,
             f"Norm and Norm, τ → 0 are best in {what}.",
-            "Both are ahead of every rival, the other methods of the paper, by area under that curve, "
-            "trial by trial, with 95% confidence. The claim does not hold if a rival is ahead of "
-            "either with that confidence.",
+            "Both are ahead of every rival, the other methods of the paper, by area under that "
+            "curve, trial by trial, with 95% confidence. The claim does not hold if a rival is "
+            "ahead of either with that confidence.",
             rules.best(explored=what == "exploration"),
         )
         for name in LARGE
@@ -291,7 +291,7 @@ def _time(title: str, texts: tuple[str, str], seconds: float) -> Claim:
         numbers += f": poise is {faster:,.0f} times as fast"
     good = not beaten and slower <= AGREEING_FACTOR
     differs = "Another machine and other code than the authors used."
-    return Claim(7, title, *texts, Verdict.unless(False, good), f"{numbers}.", differs, beaten)
+    return Claim(7, title, *texts, decided(good), f"{numbers}.", differs, beaten)
 
 
 def _sentence(text: str) -> str:

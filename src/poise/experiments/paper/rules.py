@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from poise.experiments.metrics import area, by_seed, final, most_asked
 from poise.experiments.paper.experiments import PAPER, SUBSETS, paper_model
-from poise.experiments.paper.verdicts import NotJudged, TooFewTrials, Verdict, below, within
+from poise.experiments.paper.verdicts import (
+    NotJudged,
+    TooFewTrials,
+    Verdict,
+    below,
+    decided,
+    within,
+)
 from poise.experiments.records import Records
 from poise.experiments.summary import Estimate, estimate, paired
 
@@ -50,7 +57,7 @@ def all_clusters(records: Records) -> tuple[Verdict, str]:
         good &= bool(whole.all())
         shares.append(f"{_title(records, method)} in {whole.sum()} of {len(whole)} trials")
     clusters = records.about["clusters"]
-    return Verdict.unless(False, good), f"All {clusters} clusters: {' and '.join(shares)}."
+    return decided(good), f"All {clusters} clusters: {' and '.join(shares)}."
 
 
 def ends_below(method: str, other: str) -> Rule:
@@ -120,7 +127,8 @@ def best(*, explored: bool) -> Rule:
             for m in PROPOSED
         )
         placed = " ".join(_place(records, method, each) for method, each in leads.items())
-        return Verdict.unless(not ahead and not behind, ahead), f"Areas: {areas}. {placed}"
+        verdict = decided(ahead) if ahead or behind else Verdict.UNDECIDED
+        return verdict, f"Areas: {areas}. {placed}"
 
     return judged
 

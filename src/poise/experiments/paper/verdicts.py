@@ -15,13 +15,6 @@ class Verdict(Enum):
     NOT_RUN = "not run"
     UNTESTABLE = "not testable here"
 
-    @classmethod
-    def unless(cls, open_: bool, good: bool) -> "Verdict":
-        """`HOLDS` or `FAILS`, or `UNDECIDED` if the trials leave the claim open."""
-        if open_:
-            return cls.UNDECIDED
-        return cls.HOLDS if good else cls.FAILS
-
 
 class NotJudged(Exception):
     """No rule was applied to the records; the message says why."""
@@ -35,13 +28,21 @@ class TooFewTrials(NotJudged):
     verdict = Verdict.UNDECIDED
 
 
+def decided(good: bool) -> Verdict:
+    """The verdict of a rule that leaves nothing open."""
+    return Verdict.HOLDS if good else Verdict.FAILS
+
+
 def below(difference: Estimate) -> Verdict:
     """Whether a difference is below zero."""
-    return Verdict.unless(difference.low <= 0 <= difference.high, difference.high < 0)
+    if difference.low <= 0 <= difference.high:
+        return Verdict.UNDECIDED
+    return decided(difference.high < 0)
 
 
 def within(value: Estimate, low: float, high: float) -> Verdict:
     """Whether a value is from `low` to `high`."""
-    inside = low <= value.low and value.high <= high
+    if low <= value.low and value.high <= high:
+        return Verdict.HOLDS
     outside = value.high < low or high < value.low
-    return Verdict.unless(not inside and not outside, inside)
+    return Verdict.FAILS if outside else Verdict.UNDECIDED
