@@ -1,5 +1,6 @@
 """``poise label``: the labelling app."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,11 @@ def label(
     if len(set(names)) < len(names):
         raise InputError(f"--classes lists a class twice: {classes}")
     if host != "127.0.0.1" and not password:
+        if not sys.stdin.isatty():
+            raise InputError(
+                f"others can reach {host}, and there is no terminal to ask for a password: set it "
+                "in the environment variable POISE_PASSWORD"
+            )
         password = click.prompt("Password for remote users", hide_input=True)
     if overlap is not None and overlap > 1 and not annotators:
         raise InputError("--overlap needs --annotators: one person labels an item only once")
