@@ -16,6 +16,7 @@ from poise.cli.demo import demo
 from poise.cli.embed import embed
 from poise.cli.export import export
 from poise.cli.label import label
+from poise.cli.plot import plot
 from poise.cli.predict import predict
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
@@ -33,7 +34,7 @@ PATH_ERRORS = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirect
 SECTIONS = {
     "Label": (label, export, predict, backup),
     "Look at data": (dataset, embed),
-    "Compare methods": (demo, acquisitions, run, bench),
+    "Compare methods": (demo, acquisitions, run, plot, bench),
     "Reproduce the paper": (reproduce, theory),
 }
 
