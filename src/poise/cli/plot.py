@@ -78,8 +78,9 @@ def show(runs: list["Run"]) -> None:
                 f"{run.label}: accuracy in {model_words(model)}, {budget} questions\n", style="bold"
             )
             table = Table(box=None, header_style="bold")
-            for heading in HEAD:
-                table.add_column(heading, justify="right" if heading else "left")
+            table.add_column(HEAD[0], no_wrap=True)
+            for heading in HEAD[1:]:
+                table.add_column(heading, justify="right")
             ranked = ranking(run, model)
             for each in ranked:
                 row = cells(each)[: len(HEAD)]  # the page has all columns
