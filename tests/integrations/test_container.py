@@ -18,13 +18,14 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import click
 import pytest
 import yaml
 
 import poise
-from poise.cli.label import label
+from poise.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "integrations" / "containers.md").read_text("utf-8")
@@ -53,6 +54,13 @@ def copied() -> list[str]:
     """What the builder needs of the checkout."""
     own = [rest for rest in of("COPY") if not rest.startswith("--from")]
     return [source for rest in own for source in shlex.split(rest)[:-1]]
+
+
+def parsed(name: str, *arguments: str) -> dict[str, Any]:
+    """The parameters of a command of poise; an option that does not exist is an error."""
+    command = cast(click.Group, cli).commands[name]
+    parent = click.Context(cli, **cli.context_settings)
+    return command.make_context(name, list(arguments), parent=parent).params
 
 
 HEALTH = json.loads(of("HEALTHCHECK")[0].partition(" CMD ")[2])
@@ -104,13 +112,13 @@ def test_nobody_but_root_is_needed_and_the_base_is_a_slim_python_that_poise_supp
 def test_the_app_is_started_for_others_with_options_that_exist() -> None:
     name, command, *arguments = START
     assert (name, command) == ("poise", "label")
-    given = label.make_context("label", arguments).params
+    given = parsed("label", *arguments)
     assert (given["host"], given["port"], given["no_browser"]) == ("0.0.0.0", 8000, True)
     assert of("EXPOSE") == [str(given["port"])]
     assert f"127.0.0.1', {given['port']}," in HEALTH[2]
     # What is added to `docker run IMAGE` replaces CMD alone.
     more = json.loads(of("ENTRYPOINT")[0])[2:]
-    given = label.make_context("label", [*more, "/data", "--root-path", "/poise"]).params
+    given = parsed("label", *more, "/data", "--root-path", "/poise")
     assert given["root_path"] == "/poise"
 
 
@@ -207,29 +215,21 @@ def test_the_examples_of_the_page_use_options_that_exist() -> None:
         assert any(word.endswith(":8000") for word in words[:here])
         assert any(":/projects" in word for word in words[:here])
         arguments = [*START[2:-1], *(words[here + 1 :] or START[-1:])]
-        label.make_context("label", arguments)
+        parsed("label", *arguments)
     for words in (words for words in runs if "--entrypoint" in words):
         assert words[words.index("--entrypoint") + 1] == "poise"
-        parses(words[words.index("poise", words.index("--entrypoint") + 2) + 1 :])
+        parsed(*words[words.index("poise", words.index("--entrypoint") + 2) + 1 :])
     for line in lines:
         if line.startswith("docker exec"):
             words = shlex.split(line)
-            parses(words[words.index("poise") + 1 :])
-
-
-def parses(arguments: list[str]) -> None:
-    from poise.cli.main import cli
-
-    command = cli.commands[arguments[0]]
-    assert isinstance(command, click.Command)
-    command.make_context(arguments[0], arguments[1:])
+            parsed(*words[words.index("poise") + 1 :])
 
 
 def test_the_compose_file_of_the_page_fits_the_image() -> None:
     (block,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     services = yaml.safe_load(block)["services"]
     app = services["poise"]
-    label.make_context("label", [*START[2:-1], *app["command"]])
+    parsed("label", *START[2:-1], *app["command"])
     assert set(app["environment"]) == {"POISE_PASSWORD", "FORWARDED_ALLOW_IPS"}
     assert {mount.split(":")[1] for mount in app["volumes"]} == {"/data", "/projects"}
 
