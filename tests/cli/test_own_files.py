@@ -83,11 +83,45 @@ def test_an_experiment_uses_them_in_every_process(folder: Path, jobs: str) -> No
     kept = json.loads((folder / "out/results/mine/experiment.json").read_text("utf-8"))
     described = kept["methods"]["degree"]["acquisition"]
     assert described == {"name": "my-degree", "parameters": {"power": 2.0}}
+    assert poise(folder, "plot", "out/results/mine").returncode == 0, "which needs no code"
     lines = (folder / "out/results/mine/records.jsonl").read_text("utf-8").splitlines()
     nodes = [
         row["node"] for row in map(json.loads, lines) if row["method"] == "first" and row["query"]
     ]
     assert max(nodes) < 13, "the first nodes that were not labelled at the start"
+
+
+def test_a_model_and_a_data_set_of_ones_own(folder: Path) -> None:
+    (folder / "more.py").write_text(
+        "import numpy as np\nimport poise\n\n\n"
+        "@poise.register.model('first-class')\n"
+        "def first(graph, labels):\n"
+        '    """The first class everywhere."""\n'
+        "    scores = np.zeros((graph.n_nodes, len(labels.classes)))\n"
+        "    scores[:, 0] = 1\n"
+        "    everywhere = np.ones(graph.n_nodes, dtype=bool)\n"
+        "    counts = labels.counts / len(labels)\n"
+        "    return poise.ScoreResult(scores, labels.classes, everywhere, counts)\n\n\n"
+        "@poise.datasets.register('two')\n"
+        "def two() -> poise.Dataset:\n"
+        '    """Two clouds of 30 points."""\n'
+        "    y = np.repeat([0, 1], 30)\n"
+        "    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * y[:, None]\n"
+        "    return poise.Dataset('two', X, y, y, 'generated', 'none')\n"
+    )
+    (folder / "two.toml").write_text(
+        'data = "two"\nk = 5\nbudget = 4\ntrials = 2\nevaluate = ["first-class"]\n'
+        '[[methods]]\nname = "random"\nacquisition = "random"\n'
+        '[[methods]]\nname = "norm"\nacquisition = "norm"\n'
+    )
+    run = ["run", "two.toml", "--import", "more.py", "--json", "--jobs", "2"]
+    done = poise(folder, *run)
+    assert done.returncode == 0, done.stderr
+    shares = [row["accuracy"]["first-class"] for row in json.loads(done.stdout)["methods"]]
+    assert all(0.4 < share < 0.6 for share in shares)
+    plot = ["plot", "out/results/two"]
+    assert "no model is called 'first-class'" in poise(folder, *plot).stderr
+    assert poise(folder, *plot, "--import", "more.py").returncode == 0
 
 
 def test_without_the_file_the_name_is_unknown(folder: Path) -> None:

@@ -21,7 +21,7 @@ import_option = click.option(
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE.py",
-    help="Run this Python file first, which adds acquisitions or policies of your own; repeatable.",
+    help="Run this Python file first, which adds acquisitions or other parts; repeatable.",
 )
 
 project_argument = click.argument("project", type=click.Path(path_type=Path))

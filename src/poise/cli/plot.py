@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from poise.cli.options import json_option, output_option, page_in
+from poise.cli.options import import_option, json_option, output_option, page_in
 
 if TYPE_CHECKING:
     from poise.experiments.plot.runs import Run
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     "--model", "models", multiple=True, help="Show only this evaluation model; repeatable."
 )
 @click.option("--only", multiple=True, metavar="METHOD", help="Show only this method; repeatable.")
+@import_option
 @output_option("out/plot", "the page, index.html, figures/*.svg, summary.csv and curves.csv")
 @json_option("tables")
 def plot(
     records: tuple[Path, ...],
     models: tuple[str, ...],
     only: tuple[str, ...],
+    own_files: tuple[Path, ...],
     output: Path,
     as_json: bool,
 ) -> None:
@@ -34,7 +36,7 @@ def plot(
     RECORDS is the folder of an experiment's records, the file records.jsonl in it, or a folder of
     several such folders. Several are shown side by side. The page has the curves with their 95%
     bands and a table for each experiment. A run that is not finished can be plotted, too: only
-    finished trials count.
+    finished trials count. --import is needed only if accuracy was measured in a model of your own.
 
     \b
     Example:
@@ -46,7 +48,9 @@ def plot(
     from poise.experiments.plot.page import write_plots
     from poise.experiments.plot.ranking import ranking
     from poise.experiments.plot.runs import read_runs
+    from poise.own_files import load_files
 
+    load_files(own_files)
     runs = read_runs(records, models=models, methods=only)
     write_plots(runs, output)
     if as_json:
