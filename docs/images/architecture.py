@@ -34,6 +34,8 @@ COLOURS = {
     "dark": ("#24292f", "#6b7580", "#e8eaed", "#a3abb5", "#8b949e"),
 }
 WIDTH, BOX, HEIGHT, COLUMN, ROW, MARGIN = 916, 288, 62, 304, 98, 10
+#: Characters of a list of folders above which it is set smaller, so that it stays in its box.
+LONG = 48
 
 
 def layer(module: str) -> str:
@@ -138,7 +140,8 @@ def picture(scheme: str) -> str:
         middle = x + wide / 2
         parts = [f'font-weight="600" fill="{text}">{name}', f'fill="{quiet}">{escape(purpose)}']
         if rooms(name):
-            parts.append(f'font-size="11.5" font-style="italic" fill="{quiet}">{rooms(name)}')
+            size = 11.5 if len(rooms(name)) <= LONG else 10
+            parts.append(f'font-size="{size}" font-style="italic" fill="{quiet}">{rooms(name)}')
         first = y + HEIGHT / 2 + 4.5 - 9 * (len(parts) - 1)
         lines.append(
             f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{HEIGHT}" rx="7" '

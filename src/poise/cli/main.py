@@ -17,6 +17,7 @@ from poise.cli.embed import embed
 from poise.cli.export import export
 from poise.cli.label import label
 from poise.cli.label_studio import label_studio
+from poise.cli.plot import plot
 from poise.cli.predict import predict
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
@@ -35,7 +36,7 @@ SECTIONS = {
     "Label": (label, export, predict, backup),
     "Work with other tools": (label_studio,),
     "Look at data": (dataset, embed),
-    "Compare methods": (demo, acquisitions, run, bench),
+    "Compare methods": (demo, acquisitions, run, plot, bench),
     "Reproduce the paper": (reproduce, theory),
 }
 

@@ -265,6 +265,37 @@ class Store:
         return bytes(lines), False
 
 
+def read_records(folder: Path) -> Records:
+    """The records in a folder, without the experiment that wrote them; changes nothing.
+
+    Its methods have only their names, because a part of a user's own cannot be made again from its
+    description; and its seeds are those of the finished trials.
+
+    Raises
+    ------
+    InputError
+        If there are no records, or no trial is finished.
+    """
+    seeds_unknown: dict[str, Any] = {"seeds": (0,)}
+    store = Store(folder, Experiment("unread", "unread", (Method("unread"),)))
+    kept = store._kept_header()
+    if kept is None:
+        raise InputError(f"there are no records in {folder}: give a folder that poise run wrote")
+    methods = tuple(map(Method, kept["methods"]))
+    try:
+        store.experiment = Experiment(**kept["experiment"], methods=methods, **seeds_unknown)
+    except TypeError:
+        raise DataError(
+            f"{store.header} was written by another version of poise: use that version, or run the "
+            "experiment again"
+        ) from None
+    trials = store._finished(mend=False)
+    if not trials:
+        raise InputError(f"no trial in {folder} is finished: run its experiment first")
+    seeds = tuple(sorted({seed for _, seed in trials}))
+    return Records(replace(store.experiment, seeds=seeds), trials, kept["about"])
+
+
 def _line(row: Row) -> str:
     return json.dumps(row, separators=(",", ":")) + "\n"
 
