@@ -9,16 +9,15 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from poise.arrays import Floats
 from poise.checks import shown
 from poise.errors import InputError
-from poise.extras import needed
 from poise.integrations.skactiveml.graphs import graphs
+from poise.integrations.skactiveml.library import base, utils
 from poise.models.estimators import PWLL
 from poise.models.graph_classifier import GraphClassifier
 
-base = needed("skactiveml.base", "skactiveml", "the bridge to scikit-activeml")
-utils = needed("skactiveml.utils", "skactiveml", "the bridge to scikit-activeml")
+SkactivemlClassifier: Any = base.SkactivemlClassifier
 
 
-class PoiseClassifier(base.SkactivemlClassifier):  # type: ignore[misc]
+class PoiseClassifier(SkactivemlClassifier):  # type: ignore[misc]
     """A model of poise: spreads the labels over a nearest-neighbour graph of all samples.
 
     Fit it on all samples, with `missing_label` for those without a label: they shape the graph.

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 
 from poise.active import Learner
-from poise.active.policies import as_policy, is_for_batches
-from poise.extras import needed
+from poise.active.policies import is_for_batches
 from poise.integrations.skactiveml.graphs import graphs
+from poise.integrations.skactiveml.library import base, utils
 
-base = needed("skactiveml.base", "skactiveml", "the bridge to scikit-activeml")
-utils = needed("skactiveml.utils", "skactiveml", "the bridge to scikit-activeml")
+SingleAnnotatorPoolQueryStrategy: Any = base.SingleAnnotatorPoolQueryStrategy
 
 
-class PoiseSampling(base.SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
+class PoiseSampling(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     """Questions chosen by poise on a nearest-neighbour graph of all samples.
 
     The graph is built once for each content of `X` and shared by all instances, and with
@@ -113,7 +112,7 @@ class PoiseSampling(base.SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc
         learner = Learner(
             graphs.graph(X, self.k, self.metric),
             acquisition=self.acquisition,
-            policy=as_policy(self.policy),
+            policy=self.policy,
             tau=self.tau,
             seed=int(self.random_state_.randint(2**31 - 1)),
             anticipate=False,
