@@ -33,9 +33,8 @@ UNSEEDED = ("Clue", "DropQuery")
 def feature_scale(X: Floats) -> float:
     """The number to divide features by so that their mean variance is 1; 1 if they are constant.
 
-    Single precision underflows in the library's kernels. The default penalty of logistic regression
-    suits features of variance 1. For embeddings of length one it is so strong that the most
-    frequent classes are predicted almost everywhere.
+    The library's kernels underflow and the penalty of logistic regression is too strong for
+    features of another scale.
     """
     return float(np.sqrt(X.var(axis=0).mean())) or 1.0
 
