@@ -21,8 +21,13 @@ def acquisitions(as_json: bool) -> None:
       poise acquisitions
       poise acquisitions --json
     """
-    import poise
+    from importlib.util import find_spec
 
+    import poise
+    from poise.extras import install
+    from poise.integrations.skactiveml.known import STRATEGIES
+
+    theirs = {"installed": find_spec("skactiveml") is not None, "names": list(STRATEGIES)}
     listing: dict[str, dict[str, Any]] = {
         "acquisitions": {
             name: {"description": description} | traits(poise.acquisitions.factory(name))
@@ -30,6 +35,7 @@ def acquisitions(as_json: bool) -> None:
         },
         "policies": poise.policies(),
         "schedules": poise.schedules(),
+        "prefixes": {"skactiveml": theirs},
     }
     if as_json:
         click.echo(json.dumps(listing, indent=2))
@@ -46,6 +52,13 @@ def acquisitions(as_json: bool) -> None:
     for name, about in listing["acquisitions"].items():
         table.add_row(name, about["needs"], about["cost"], about["use"] or about["description"])
     console.print(table)
+    console.print()
+    console.print("Strategies of scikit-activeml, with the prefix skactiveml:", style="bold")
+    console.print(", ".join(STRATEGIES), highlight=False)
+    if not theirs["installed"]:
+        console.print(
+            f"They need it installed: {install('skactiveml')}", highlight=False, markup=False
+        )
     console.print()
     for kind in ("policies", "schedules"):
         table = Table(title=kind.capitalize(), title_justify="left", box=None, show_header=False)

@@ -26,6 +26,8 @@ from poise.registry import Registry, known_name
 
 #: Nodes that a strategy looks at by default: some of them make arrays of n x n numbers.
 SAMPLE_NODES = 5_000
+#: Parameters that are not the strategy's.
+OWN_PARAMETERS = ("classifier", "batch", "sample")
 
 strategies: Registry[Acquisition] = Registry("acquisition")
 
@@ -85,6 +87,9 @@ class Strategy:
     The value of a node is its utility. The node that the strategy itself would query has the
     largest value, also where it draws one or breaks a tie. Open questions count as labelled for a
     strategy without a classifier; a classifier learns from answers alone.
+
+    With ``batch > 1`` the strategy chooses rounds of that many questions, each from the labels at
+    its beginning; a round ends where the number of constrained nodes is a multiple of `batch`.
     """
 
     strategy: ClassVar[str]
@@ -97,6 +102,7 @@ class Strategy:
             object.__setattr__(self, entry.name, _frozen(getattr(self, entry.name)))
         settings = self._settings()
         whole_number(settings["sample"], "sample", 2)
+        whole_number(settings["batch"], "batch", 1)
         if "classifier" in settings:
             known_name("classifier", settings["classifier"], CLASSIFIERS)
 
@@ -123,41 +129,50 @@ class Strategy:
         # One thread: several add up in any order, and wait for each other on a busy machine.
         with thread_controller().limit(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # few labels and missing classes are intended here
-            utilities = self._utilities(snapshot, pool, candidates)
-        # Nodes outside the sample are asked after it.
-        values[:] = utilities[candidates].min() - 1.0
-        values[pool.nodes[candidates]] = utilities[candidates]
+            queried, utilities = self._query(snapshot, pool, candidates)
+        own = utilities[candidates]
+        finite = own[np.isfinite(own)]
+        own = np.where(np.isfinite(own), own, finite.min() - 1.0 if len(finite) else 0.0)
+        values[:] = own.min() - 1.0  # nodes outside the sample are asked after it
+        values[pool.nodes[candidates]] = own
+        for row in reversed(queried):
+            values[pool.nodes[row]] = np.nextafter(values.max(), np.inf)
         return values
 
-    def _utilities(self, snapshot: Snapshot, pool: Pool, candidates: Ints) -> Floats:
-        """(m,) finite utilities of the candidates, the one that is queried with the largest."""
-        known, n_classes = STRATEGIES[self.strategy], max(len(snapshot.classes), 2)
-        labelled, pending = pool.rows(snapshot.labels.nodes), pool.rows(snapshot.pending)
+    def _query(self, snapshot: Snapshot, pool: Pool, candidates: Ints) -> tuple[list[int], Floats]:
+        """The rows of the pool that the strategy queries, best first, and (m,) utilities."""
+        known, settings = STRATEGIES[self.strategy], self._settings()
+        n_classes, m = max(len(snapshot.classes), 2), len(snapshot.constrained)
+        # Nodes of the round that has begun are candidates still, so that its batch stays the same.
+        before, round_so_far = np.split(snapshot.constrained, [m - m % settings["batch"]])
+        in_time = np.isin(snapshot.labels.nodes, before)
+        labelled = pool.rows(snapshot.labels.nodes[in_time])
         y = np.full(len(pool.nodes), np.nan)
-        y[labelled] = snapshot.labels.codes
+        y[labelled] = snapshot.labels.codes[in_time]
         given: dict[str, Any] = {}
         if known.classifier:
-            model = making.classifier(self._settings()["classifier"], pool.X, n_classes, pool.seed)
+            model = making.classifier(settings["classifier"], pool.X, n_classes, pool.seed)
             given = {
                 known.argument: making.fit(model, pool.X, y, labelled),
                 f"fit_{known.argument}": False,
             }
-        else:
-            y[pending] = 0.0  # any class: only whether there is one is read
+        else:  # any class: only whether there is one is read
+            y[pool.rows(np.intersect1d(snapshot.pending, before))] = 0.0
         strategy = self._made(pool, n_classes)
         try:
             queried, utilities = strategy.query(
-                pool.X, y, candidates=candidates, return_utilities=True, **given
+                pool.X,
+                y,
+                candidates=np.union1d(candidates, pool.rows(round_so_far)),
+                batch_size=settings["batch"],
+                return_utilities=True,
+                **given,
             )
-        except (TypeError, ValueError) as error:  # what the library says of wrong parameters
-            raise InputError(f"{self._name} cannot ask: {one_line(error)}") from error
-        row = np.asarray(utilities[0], dtype=np.float64)
-        own = row[candidates]
-        finite = own[np.isfinite(own)]
-        least = finite.min() - 1.0 if len(finite) else 0.0
-        row[candidates] = np.where(np.isfinite(own), own, least)
-        row[queried[0]] = np.nextafter(row[candidates].max(), np.inf)
-        return row
+        except Exception as error:  # what the library says of wrong parameters, or odd data
+            reason = f"{type(error).__name__}: {one_line(error)}"
+            raise InputError(f"{self._name} cannot ask: {reason}") from error
+        left = [int(row) for row in queried if row in candidates]
+        return list(dict.fromkeys(left)), np.asarray(utilities[0], dtype=np.float64)
 
     def _made(self, pool: Pool, n_classes: int) -> Any:
         """The strategy, kept because ProbCover keeps the distances between all points."""
@@ -166,7 +181,7 @@ class Strategy:
             parameters = {
                 name: _thawed(name, value)
                 for name, value in self._settings().items()
-                if name not in ("sample", "classifier")
+                if name not in OWN_PARAMETERS
             }
             made = making.strategy(self.strategy, pool.X, n_classes, pool.seed, parameters)
             pool.made[key] = made
@@ -188,7 +203,7 @@ class Strategy:
 def strategy_class(name: str, known: Known) -> type[Strategy]:
     """The acquisition of a strategy: a dataclass of its plain parameters."""
     defaults: dict[str, Any] = {"classifier": known.classifier} if known.classifier else {}
-    defaults |= {"sample": SAMPLE_NODES, **dict(_plain_parameters(name))}
+    defaults |= {"batch": 1, "sample": SAMPLE_NODES, **dict(_plain_parameters(name))}
     parameters = [(key, Any, field(default=value)) for key, value in defaults.items()]
     needs = f"features, {known.classifier} classifier" if known.classifier else "features"
     namespace = {
