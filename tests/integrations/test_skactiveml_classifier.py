@@ -118,3 +118,30 @@ def test_it_can_be_cloned():
 def test_a_model_of_another_kind(model):
     with pytest.raises(InputError, match=r"expected a classifier of poise, such as poise.PWLL\(\)"):
         PoiseClassifier(model).fit(X, labels(KNOWN))
+
+
+@pytest.mark.parametrize(
+    ("settings", "X", "y", "error"),
+    [
+        ({}, np.nan, [0, 1], ValueError),
+        ({}, [1, 2], [0, 1], ValueError),
+        ({}, [[1.0], [2.0]], np.nan, TypeError),
+        ({}, [[1.0], [2.0]], [0, 1, 1], ValueError),
+        ({"missing_label": "nan"}, [[1.0], [2.0]], [0, 1], TypeError),
+        ({"classes": ["a", "b"]}, [[1.0], [2.0]], [0, 1], TypeError),
+        ({"cost_matrix": np.eye(2)}, [[1.0], [2.0]], [0, 1], ValueError),
+        ({"classes": [0, 1], "cost_matrix": -1}, [[1.0], [2.0]], [0, 1], ValueError),
+        ({"random_state": "state"}, [[1.0], [2.0]], [0, 1], ValueError),
+    ],
+)
+def test_arguments_are_checked_as_in_their_classifiers(settings, X, y, error):
+    with pytest.raises(error):
+        PoiseClassifier(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("points", [np.nan, "text", [[1.0, 2.0, 3.0]]])
+def test_new_points_are_checked(points):
+    fitted = PoiseClassifier().fit(X, labels(KNOWN))
+    for predict in (fitted.predict, fitted.predict_proba):
+        with pytest.raises(ValueError, match=r"."):
+            predict(points)

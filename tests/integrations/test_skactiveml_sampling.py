@@ -180,3 +180,30 @@ def test_mistakes(parameters, reason):
     with pytest.raises(InputError, match=reason) as caught:
         PoiseSampling(**parameters).query(X, labels())
     assert "\n" not in str(caught.value)
+
+
+class Dummy:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "error"),
+    [
+        ({}, {"X": "text"}, (ValueError, TypeError)),
+        ({}, {"X": X[:30]}, ValueError),
+        ({}, {"X": np.full((60, 2), np.nan)}, ValueError),
+        ({}, {"y": np.nan}, TypeError),
+        ({}, {"y": np.vstack([labels(), labels()])}, ValueError),
+        ({}, {"candidates": np.nan}, ValueError),
+        ({}, {"candidates": [60]}, ValueError),
+        ({}, {"batch_size": 0}, ValueError),
+        ({}, {"batch_size": 1.2}, TypeError),
+        ({}, {"return_utilities": "yes"}, TypeError),
+        ({"random_state": "state"}, {}, ValueError),
+        ({"missing_label": Dummy}, {}, TypeError),
+        ({"missing_label": "nan"}, {}, TypeError),
+    ],
+)
+def test_arguments_are_checked_as_in_their_strategies(settings, arguments, error):
+    with pytest.raises(error):
+        PoiseSampling(k=5, **settings).query(**({"X": X, "y": labels([1])} | arguments))

@@ -1,8 +1,7 @@
 """scikit-activeml's own template tests, which its wheel does not contain.
 
 They run with a checkout of scikit-activeml, whose folder the variable POISE_SKACTIVEML names:
-the installed package then finds its tests there. `test_skactiveml_contract.py` asks for the same
-without them.
+the installed package then finds its tests there.
 """
 
 import os
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import skactiveml
 
 import poise
 
-skactiveml = pytest.importorskip("skactiveml", reason="needs the package scikit-activeml")
 CHECKOUT = os.environ.get("POISE_SKACTIVEML")
 if not CHECKOUT:
     pytest.skip("needs a checkout of scikit-activeml: POISE_SKACTIVEML", allow_module_level=True)
@@ -26,9 +25,6 @@ from skactiveml.tests.template_query_strategy import (  # noqa: E402
 )
 
 from poise.integrations.skactiveml import PoiseClassifier, PoiseSampling  # noqa: E402
-
-# The templates ask for labels of three samples and more classes than that.
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 class TestPoiseSampling(TemplateSingleAnnotatorPoolQueryStrategy, unittest.TestCase):

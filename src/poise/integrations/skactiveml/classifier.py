@@ -60,7 +60,7 @@ class PoiseClassifier(SkactivemlClassifier):  # type: ignore[misc]
         self,
         model: Any = None,
         classes: Any = None,
-        missing_label: Any = utils.MISSING_LABEL,
+        missing_label: Any = np.nan,
         cost_matrix: Any = None,
         random_state: Any = None,
     ) -> None:

@@ -57,7 +57,7 @@ class PoiseSampling(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         k: int | None = None,
         metric: str = "euclidean",
         tau: Any = None,
-        missing_label: Any = utils.MISSING_LABEL,
+        missing_label: Any = np.nan,
         random_state: Any = None,
     ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
