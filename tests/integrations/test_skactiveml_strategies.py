@@ -178,14 +178,15 @@ def test_sparse_features_and_directions():
         ({"sample": 1}, "sample is 1"),
         ({"batch": 0}, "batch is 0"),
         ({"classifier": "forest"}, "no classifier is called 'forest'"),
+        ({"cluster_algo_dict": 3}, "cluster_algo_dict is 3: expected a table"),
     ],
 )
-def test_mistakes_in_our_parameters(parameters, reason):
+def test_mistakes_in_parameters(parameters, reason):
     with pytest.raises(InputError, match=reason):
-        poise.acquisitions.make("skactiveml:Badge", **parameters)
+        poise.acquisitions.make("skactiveml:DropQuery", **parameters)
 
 
-def test_a_mistake_in_their_parameters_is_one_line(graph):
+def test_what_the_library_says_is_one_line(graph):
     learner = learner_with(graph, poise.acquisitions.make("skactiveml:TypiClust", k=0))
     with pytest.raises(
         InputError, match=r"^skactiveml:TypiClust cannot ask: ValueError: "

@@ -98,8 +98,10 @@ class Strategy:
     use: ClassVar[str] = "to compare with scikit-activeml"
 
     def __post_init__(self) -> None:
-        for entry in fields(self):
-            object.__setattr__(self, entry.name, _frozen(getattr(self, entry.name)))
+        for name, value in self._settings().items():
+            if name.endswith("_dict") and not isinstance(value, (Mapping, tuple, type(None))):
+                raise InputError(f"{name} is {value!r}: expected a table of names and values")
+            object.__setattr__(self, name, _frozen(value))
         settings = self._settings()
         whole_number(settings["sample"], "sample", 2)
         whole_number(settings["batch"], "batch", 1)
@@ -112,9 +114,9 @@ class Strategy:
                 f"{self._name} compares features, and the graph holds none: build it with "
                 "poise.knn_graph(X, keep_features=True)"
             )
-        pool = Pool.of(graph, labelled, seed, self._settings()["sample"])
-        self._check_room(pool, 2)
-        return pool
+        sample = self._settings()["sample"]
+        self._check_room(min(sample, graph.n_nodes), graph.features.shape[1], 2)
+        return Pool.of(graph, labelled, seed, sample)
 
     def advance(self, memory: Pool, node: int) -> Pool:
         return memory.including(node)
@@ -125,7 +127,7 @@ class Strategy:
         candidates = np.flatnonzero(snapshot.candidates[pool.nodes])
         if not len(candidates):  # the sample is used up
             return values
-        self._check_room(pool, len(snapshot.classes))
+        self._check_room(len(pool.nodes), pool.points.shape[1], len(snapshot.classes))
         # One thread: several add up in any order, and wait for each other on a busy machine.
         with thread_controller().limit(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # few labels and missing classes are intended here
@@ -187,8 +189,9 @@ class Strategy:
             pool.made[key] = made
         return pool.made[key]
 
-    def _check_room(self, pool: Pool, n_classes: int) -> None:
-        known, (m, d) = STRATEGIES[self.strategy], (len(pool.nodes), pool.points.shape[1])
+    def _check_room(self, m: int, d: int, n_classes: int) -> None:
+        """Refuse m nodes with d features if their arrays do not fit into memory."""
+        known = STRATEGIES[self.strategy]
         numbers = m * d + known.square * 4 * m * m + known.gradients * 2 * m * d * n_classes
         check_room(8 * numbers, f"{self._name} on {m:,} nodes", "give a smaller sample")
 
