@@ -26,7 +26,7 @@ from poise.active.acquisition import traits_of
 from poise.errors import PoiseError, RunError
 from poise.experiments.experiment import CHOOSING, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
-from poise.experiments.versions import versions
+from poise.experiments.versions import commit, versions
 from poise.machine import cores
 from poise.progress import Begin, no_steps
 
@@ -91,7 +91,7 @@ def run(
     began = time.perf_counter()
     data = experiment.load(begin(f"loading {experiment.name}"))
     experiment.check(data)
-    records = store.open(_about(data, jobs))
+    records = store.open(_about(experiment, data, jobs))
     units = missing(records, LOCKSTEP)
     if not units:
         return records
@@ -324,7 +324,7 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
         connection.send(message)
 
 
-def _about(data: Dataset, jobs: int) -> dict[str, Any]:
+def _about(experiment: Experiment, data: Dataset, jobs: int) -> dict[str, Any]:
     """Facts about the data set and this run."""
     return {
         "points": data.n_points,
@@ -336,9 +336,11 @@ def _about(data: Dataset, jobs: int) -> dict[str, Any]:
         "note": data.note,
         "run": {
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "trials": len(experiment.seeds),
             "jobs": jobs,
             "cores": cores(),
             "machine": platform.machine(),
             "versions": versions(),
+            "commit": commit(),
         },
     }
