@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "data": BASE,
     "poise": ENGINE | {"data"},
     "theory": ENGINE | {"data", "poise"},
-    "experiments": ENGINE | {"data", "poise", "theory"},
+    "experiments": ENGINE | {"data", "poise", "theory", "integrations"},
     "studio": ENGINE | {"data", "poise"},
     "distributed": ENGINE | {"data", "poise", "studio"},
     "integrations": ENGINE | {"data", "poise", "studio"},

@@ -1,9 +1,11 @@
 """Tables from names to factories, for everything that can be chosen or added by name."""
 
+import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
@@ -42,6 +44,15 @@ class Registry(Generic[T]):
     Installed packages add to a registry that has an entry-point `group`: their entry points are
     loaded when a name is looked up that is not known yet, or when all names are listed.
 
+    A registry may have `families`: names that begin with a prefix and a colon are those of another
+    registry, whose module is imported when such a name is looked up. They are not listed.
+
+    Parameters
+    ----------
+    kind : what the things are called in errors
+    group : of entry points
+    families : prefix -> ``module:attribute`` of the registry of its names
+
     >>> shapes = Registry("shape")
     >>> @shapes.register("square")
     ... class Square:
@@ -50,9 +61,12 @@ class Registry(Generic[T]):
     {'square': 'Four equal sides.'}
     """
 
-    def __init__(self, kind: str, group: str | None = None) -> None:
+    def __init__(
+        self, kind: str, group: str | None = None, families: Mapping[str, str] | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
+        self.families = dict(families or {})
         self._factories: dict[str, Callable[..., T]] = {}
         self._tried: set[EntryPoint] = set()
 
@@ -79,6 +93,9 @@ class Registry(Generic[T]):
 
     def factory(self, name: str) -> Callable[..., T]:
         """What makes the thing called `name`."""
+        family = self._family(name)
+        if family is not None:
+            return family.factory(name)
         if name not in self:
             known_name(self.kind, name, list(self))
         return self._factories[name]
@@ -87,7 +104,10 @@ class Registry(Generic[T]):
         """The name under which a factory is registered; None if it is not."""
         if factory not in self._factories.values():
             self._load()
-        return next((name for name, known in self._factories.items() if known is factory), None)
+        own = next((name for name, known in self._factories.items() if known is factory), None)
+        loaded = [prefix for prefix, home in self.families.items() if _module(home) in sys.modules]
+        names = (self._registry(prefix).name_of(factory) for prefix in loaded)
+        return own or next((name for name in names if name), None)
 
     def resolve(self, value: Any, function: str) -> T:
         """`value`, a name or a `function` as the error describes it, as a function."""
@@ -112,9 +132,22 @@ class Registry(Generic[T]):
         return iter(sorted(self._factories))
 
     def __contains__(self, name: object) -> bool:
+        family = self._family(name)
+        if family is not None:
+            return name in family
         if name not in self._factories:
             self._load(name)
         return name in self._factories
+
+    def _family(self, name: object) -> "Registry[T] | None":
+        """The registry of the names with the prefix of `name`; None if it has no such prefix."""
+        prefix = name.partition(":")[0] if isinstance(name, str) and ":" in name else None
+        return self._registry(prefix) if prefix in self.families else None
+
+    def _registry(self, prefix: str) -> "Registry[T]":
+        home = self.families[prefix]
+        registry: Registry[T] = getattr(import_module(_module(home)), home.partition(":")[2])
+        return registry
 
     def _load(self, name: object = None) -> None:
         """Register the entry points of installed packages: all, or those with this name."""
@@ -139,3 +172,8 @@ class Registry(Generic[T]):
             warnings.warn_explicit(
                 " ".join(message.split()), PluginWarning, f"entry point {entry.value}", 1
             )
+
+
+def _module(home: str) -> str:
+    """The module of ``module:attribute``."""
+    return home.partition(":")[0]

@@ -215,7 +215,7 @@ def test_acquisitions_lists_everything(run: Run) -> None:
     code, out, err = run("acquisitions --json")
     assert (code, err) == (0, "")
     listing = json.loads(out)
-    assert set(listing) == {"acquisitions", "policies", "schedules"}
+    assert set(listing) == {"acquisitions", "prefixes", "policies", "schedules"}
     assert "norm" in listing["acquisitions"]
     code, out, err = run("acquisitions")
     assert (code, err) == (0, "")

@@ -33,6 +33,7 @@ def acquisitions(own_files: tuple[Path, ...], as_json: bool) -> None:
             name: {"description": description} | traits(poise.acquisitions.factory(name))
             for name, description in poise.acquisitions().items()
         },
+        "prefixes": prefixes(),
         "policies": poise.policies(),
         "schedules": poise.schedules(),
     }
@@ -41,6 +42,7 @@ def acquisitions(own_files: tuple[Path, ...], as_json: bool) -> None:
         return
 
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console()
@@ -52,12 +54,12 @@ def acquisitions(own_files: tuple[Path, ...], as_json: bool) -> None:
         table.add_row(name, about["needs"], about["cost"], about["use"] or about["description"])
     console.print(table)
     console.print()
-    for kind in ("policies", "schedules"):
+    for kind in ("prefixes", "policies", "schedules"):
         table = Table(title=kind.capitalize(), title_justify="left", box=None, show_header=False)
         table.add_column(style="bold", no_wrap=True, min_width=12)
         table.add_column()
         for name, description in listing[kind].items():
-            table.add_row(name, description)
+            table.add_row(name, escape(description))
         console.print(table)
         console.print()
     console.print(
@@ -77,3 +79,14 @@ def traits(factory: Any) -> dict[str, str]:
 
     declared = traits_of(factory)
     return {"needs": declared.needs, "cost": declared.cost, "use": declared.use}
+
+
+def prefixes() -> dict[str, str]:
+    """What the names of acquisitions from other libraries begin with, and which there are."""
+    from importlib.util import find_spec
+
+    from poise.extras import install
+    from poise.integrations.skactiveml.known import PREFIX, STRATEGIES
+
+    missing = "" if find_spec("skactiveml") else f"; they need it: {install('skactiveml')}"
+    return {PREFIX: f"Strategies of scikit-activeml: {', '.join(STRATEGIES)}{missing}"}

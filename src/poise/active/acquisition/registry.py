@@ -56,7 +56,11 @@ class AcquisitionTraits:
     use: str = ""
 
 
-acquisitions: Registry[Acquisition] = Registry("acquisition", "poise.acquisitions")
+acquisitions: Registry[Acquisition] = Registry(
+    "acquisition",
+    "poise.acquisitions",
+    families={"skactiveml": "poise.integrations.skactiveml.strategies:strategies"},
+)
 
 
 def as_acquisition(acquisition: Any) -> Acquisition:
