@@ -18,7 +18,8 @@ from poise.errors import DataError, InputError, RunError
 from poise.experiments import records as records_module
 from poise.experiments.experiment import Experiment, Method
 from poise.experiments.records import Store
-from poise.experiments.runner import Unit, _place_of_next, run
+from poise.experiments.runner import _place_of_next, run
+from poise.experiments.worker import Unit
 
 
 @dataclass(frozen=True)

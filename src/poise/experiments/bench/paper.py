@@ -22,7 +22,7 @@ from poise.experiments.bench.peer import Peer
 from poise.experiments.bench.row import Row
 from poise.experiments.experiment import Experiment, Method
 from poise.experiments.paper.experiments import EXPERIMENTS, PAPER, POLICIES
-from poise.experiments.runner import Unit, work_on
+from poise.experiments.worker import Unit, work_on
 from poise.graph import Graph
 from poise.linalg.spectrum import smallest_eigenpairs
 from poise.models.components import laplacian
