@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from poise.data.tables import PARQUET_ERRORS
 from poise.data.text import parse_json
@@ -20,7 +20,6 @@ from poise.studio.project import Project
 from poise.studio.source.catalogue import Catalogue
 
 FORMATS = ("csv", "jsonl", "parquet")
-FIELDS = ("id", "source", "label", "by", "confidence", "time")
 #: In the column `by`: the model, the only person of a project without names, the source itself.
 MODEL, PERSON, SOURCE = "model", "person", "source"
 
@@ -28,7 +27,19 @@ MODEL, PERSON, SOURCE = "model", "person", "source"
 #: Apostrophes before it count, so that an apostrophe of the text's own is not taken away.
 FORMULA = re.compile(r"'*(?![+-]?\d+(?:[.,]\d+)?\Z)[=+\-@\t\r\n＝＋－＠]", re.ASCII)
 
-Row = tuple[str, str, str, str, float | None, str | None]
+
+class Row(NamedTuple):
+    """An item with its label, or with its predicted class."""
+
+    id: str
+    source: str
+    label: str
+    by: str
+    confidence: float | None
+    time: str | None
+
+
+FIELDS = Row._fields
 
 
 class Labelling(Protocol):
@@ -51,10 +62,10 @@ def rows(labelling: Labelling, predictions: Predictions | None) -> list[Row]:
         item, source = catalogue.ids[node], catalogue.sources[node]
         labelled = labels.get(item)
         if labelled is not None:
-            exported.append((item, source, labelled.label, labelled.by, None, labelled.time))
+            exported.append(Row(item, source, labelled.label, labelled.by, None, labelled.time))
         elif predictions is not None and node < len(predictions):
             name, confidence = predictions.of(node)
-            exported.append((item, source, name, MODEL, confidence, None))
+            exported.append(Row(item, source, name, MODEL, confidence, None))
     return exported
 
 
