@@ -42,7 +42,8 @@ from poise.errors import InputError
     "--import",
     "labels",
     type=click.Path(path_type=Path),
-    help="Import labels from an earlier export: .csv, .jsonl or .parquet.",
+    help="Import labels from an export of poise, Label Studio (.json), Hugging Face, FiftyOne or "
+    "cleanlab, or from a folder per class.",
 )
 @click.option(
     "--project",
@@ -131,6 +132,7 @@ def label(
         raise InputError("--overlap needs --annotators: one person labels an item only once")
     if (certfile is None) != (keyfile is None):
         raise InputError("--certfile and --keyfile must be used together")
+    from poise.integrations.imports.formats import read_labels
     from poise.studio.opening import Opening, Source
     from poise.studio.web.serve import serve
 
@@ -140,6 +142,7 @@ def label(
     )
     wanted = wanted.as_before()
     wanted.check()
+    labels = [] if wanted.labels is None else read_labels(wanted.labels, Path(source))
 
     def ready(addresses: list[str]) -> None:
         click.echo(f"Label {source} at\n\n  {addresses[0]}\n")
@@ -154,7 +157,11 @@ def label(
         click.echo(f"Could not prepare {source}: {error}\nPress Ctrl-C to quit.", err=True)
 
     serve(
-        Opening(wanted, tell=lambda line: click.echo(line, err=True)),
+        Opening(
+            wanted,
+            tell=lambda line: click.echo(line, err=True),
+            read_labels=lambda path: labels,  # read before the page opens
+        ),
         host=host,
         port=port,
         password=password or "",

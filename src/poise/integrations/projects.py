@@ -124,7 +124,7 @@ class OpenedProject:
         Parameters
         ----------
         predictions : bool
-            Whether unlabelled items get the class that the model predicts; otherwise they have none.
+            Whether unlabelled items get the predicted class; otherwise they have none.
 
         Returns
         -------

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from poise.data.tables import PARQUET_ERRORS
@@ -148,6 +149,11 @@ def read(content: bytes, name: str) -> list[dict[str, Any]]:
                 "exported file"
             )
     return table
+
+
+def read_file(path: Path) -> list[dict[str, Any]]:
+    """The rows of such a file on disk."""
+    return read(path.read_bytes(), path.name)
 
 
 def _harmless(value: Any) -> Any:

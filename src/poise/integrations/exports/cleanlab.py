@@ -46,7 +46,7 @@ def write_arrays(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
     texts = {
         IDS_FILE: [row.id for row in given],
         CLASSES_FILE: classes,
-        AUTHORS_FILE: [{"by": row.by, "time": row.time} for row in given],
+        AUTHORS_FILE: [{"label": r.label, "by": r.by, "time": r.time} for r in given],
     }
     rest = [row.id for row in rows if row.by == MODEL]
     if rest:

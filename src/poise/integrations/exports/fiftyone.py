@@ -34,8 +34,8 @@ def write_samples(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
     catalogue = project.catalogue
     if catalogue.kind != "image":
         raise InputError(
-            f"FiftyOne shows images, and the items of {catalogue.name} are of the kind {catalogue.kind}: "
-            "use --format huggingface instead"
+            f"FiftyOne shows images, and {catalogue.name} holds items of another kind "
+            f"({catalogue.kind}): use --format huggingface instead"
         )
     nodes = [catalogue.nodes[row.id] for row in rows]
     samples = []
@@ -71,5 +71,6 @@ def _sample(row: Row, path: str) -> dict[str, Any]:
         "tags": [TAGS[field]],
         "poise_id": row.id,
         "poise_source": row.source,
+        "poise_label": row.label,
         field: {name: value for name, value in label.items() if value is not None},
     }
