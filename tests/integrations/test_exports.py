@@ -10,14 +10,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
-from small_projects import CLASSES, make_project
+from small_projects import CLASSES, make_project, opened, source_of
 
 import poise
 from poise.cli import export as command
 from poise.cli.main import main
 from poise.data.ids import content_id
+from poise.integrations.exports import folders
 from poise.integrations.exports.folders import WAYS
 from poise.integrations.exports.formats import FORMATS
+from poise.studio.log.events import Event
+from poise.studio.log.store import EventStore
 
 KINDS = ("image", "text", "vector")
 
@@ -61,23 +64,23 @@ def test_hugging_face_loads_every_kind(run, project, tmp_path):
     datasets = pytest.importorskip("datasets")
     path = exported(run, project, tmp_path / "hf", "--format", "huggingface")
     found = datasets.load_from_disk(str(path))
-    opened = poise.open_project(project)
-    assert found.features["label"].names == list(opened.classes)
-    assert found["id"][:] == opened.items.tolist()
+    known = poise.open_project(project)
+    assert found.features["label"].names == list(known.classes)
+    assert found["id"][:] == known.items.tolist()
     assert [found.features["label"].int2str(code) for code in found["label"]] == (
-        opened.predictions.tolist()
+        known.predictions.tolist()
     )
     assert sum(by != "model" for by in found["by"]) == 12
-    frame = opened.to_dataframe()
+    frame = known.to_dataframe()
     assert [c is None for c in found["confidence"]] == frame["confidence"].isna().tolist()
-    if opened.kind == "image":
+    if known.kind == "image":
         assert isinstance(found.features["image"], datasets.Image)
-        with Image.open(opened.contents[3]) as picture:
+        with Image.open(known.contents[3]) as picture:
             assert np.array_equal(np.asarray(found[3]["image"]), np.asarray(picture))
-    elif opened.kind == "text":
-        assert found["text"][:] == opened.contents.tolist()
+    elif known.kind == "text":
+        assert found["text"][:] == known.contents.tolist()
     else:
-        assert np.array_equal(np.array(found["vector"][:]), opened.contents)
+        assert np.array_equal(np.array(found["vector"][:]), known.contents)
 
 
 def test_only_labelled_items_are_exported_if_asked(run, images, tmp_path):
@@ -94,15 +97,15 @@ def test_only_labelled_items_are_exported_if_asked(run, images, tmp_path):
 @pytest.mark.parametrize("how", ["copy", "link"])
 def test_a_folder_for_each_class(run, images, tmp_path, how):
     path = exported(run, images, tmp_path / "sorted", "--format", "folders", "--how", how)
-    opened = poise.open_project(images)
+    known = poise.open_project(images)
     names = {folder.name for folder in path.iterdir() if folder.is_dir()}
     assert names == {"a_b", "_", "Ärger", "=1+1"}
     files = sorted(file for file in path.rglob("*.png"))
-    assert {content_id(file.read_bytes()) for file in files} == set(opened.items)
+    assert {content_id(file.read_bytes()) for file in files} == set(known.items)
     assert {file.is_symlink() for file in files} == {how == "link"}
     with (path / "items.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    for row, item, label in zip(rows, opened.items, opened.predictions, strict=True):
+    for row, item, label in zip(rows, known.items, known.predictions, strict=True):
         assert (row["id"], row["label"].removeprefix("'")) == (item, label)
         place = path / row["folder"].removeprefix("'") / row["file"]
         assert content_id(place.read_bytes()) == item
@@ -111,9 +114,9 @@ def test_a_folder_for_each_class(run, images, tmp_path, how):
 def test_texts_are_files_with_their_words(run, tmp_path):
     texts = make_project("text", tmp_path)
     path = exported(run, texts, tmp_path / "sorted", "--format", "folders")
-    opened = poise.open_project(texts)
+    known = poise.open_project(texts)
     found = {file.read_text(encoding="utf-8") for file in path.rglob("*.txt")}
-    assert found == set(opened.contents)
+    assert found == set(known.contents)
     code, _, err = run(
         "export", texts, "-o", tmp_path / "x", "--format", "folders", "--how", "link"
     )
@@ -126,8 +129,8 @@ def test_the_list_of_moves_names_files_and_places(run, images, tmp_path):
     path = exported(run, images, tmp_path / "moves.csv", *options)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    opened = poise.open_project(images)
-    assert [row["from"] for row in rows] == [str(file) for file in opened.contents]
+    known = poise.open_project(images)
+    assert [row["from"] for row in rows] == [str(file) for file in known.contents]
     assert len({row["to"] for row in rows}) == len(rows)
     assert not (tmp_path / "a_b").exists()
 
@@ -152,12 +155,12 @@ def test_fiftyone_samples_have_the_documented_layout(run, images, tmp_path):
     assert metadata["info"]["default_classes"] == list(CLASSES)
     assert "version" not in metadata  # then FiftyOne reads each sample by itself
     samples = json.loads((path / "samples.json").read_text(encoding="utf-8"))["samples"]
-    opened = poise.open_project(images)
-    assert [sample["filepath"] for sample in samples] == [str(p) for p in opened.contents]
-    for sample, item, label in zip(samples, opened.items, opened.predictions, strict=True):
+    known = poise.open_project(images)
+    assert [sample["filepath"] for sample in samples] == [str(p) for p in known.contents]
+    for sample, item, label in zip(samples, known.items, known.predictions, strict=True):
         field, tag = (
             ("ground_truth", "labelled")
-            if item in opened.labels
+            if item in known.labels
             else (
                 "prediction",
                 "predicted",
@@ -166,7 +169,7 @@ def test_fiftyone_samples_have_the_documented_layout(run, images, tmp_path):
         given = sample[field]
         assert (sample["poise_id"], sample["tags"]) == (item, [tag])
         assert (given["_cls"], given["tags"], given["label"]) == ("Classification", [], label)
-        assert ("by" in given) == (item in opened.labels)
+        assert ("by" in given) == (item in known.labels)
         assert 0 <= given.get("confidence", 0.5) <= 1
         assert len(sample.keys() & {"ground_truth", "prediction"}) == 1
 
@@ -186,17 +189,17 @@ def test_cleanlab_arrays_fit_find_label_issues(run, project, tmp_path):
     labels, shares = np.load(path / "labels.npy"), np.load(path / "pred_probs.npy")
     ids = json.loads((path / "ids.json").read_text(encoding="utf-8"))
     classes = json.loads((path / "classes.json").read_text(encoding="utf-8"))
-    opened = poise.open_project(project)
+    known = poise.open_project(project)
     assert labels.shape == (len(shares),) == (12,)
     assert np.issubdtype(labels.dtype, np.integer)
     assert set(labels.tolist()) == set(range(len(classes)))  # no class is missing
     assert shares.shape[1] == len(classes)
     assert np.allclose(shares.sum(axis=1), 1.0)
     assert shares.min() >= 0
-    assert {item: classes[code] for item, code in zip(ids, labels, strict=True)} == opened.labels
+    assert {item: classes[code] for item, code in zip(ids, labels, strict=True)} == known.labels
     rest = np.load(path / "pred_probs_unlabeled.npy")
     others = json.loads((path / "ids_unlabeled.json").read_text(encoding="utf-8"))
-    assert set(others) == set(opened.items) - set(opened.labels)
+    assert set(others) == set(known.items) - set(known.labels)
     assert np.allclose(rest.sum(axis=1), 1.0)
 
 
@@ -206,9 +209,6 @@ def test_cleanlab_probabilities_do_not_know_the_label(run, tmp_path):
     path = exported(run, folder, tmp_path / "cl", "--format", "cleanlab", "--labelled")
     ids = json.loads((path / "ids.json").read_text(encoding="utf-8"))
     before = np.load(path / "pred_probs.npy")
-    from poise.studio.log.events import Event
-    from poise.studio.log.store import EventStore
-
     store = EventStore(folder / "events.db")
     store.append(Event("label", {"items": [ids[0]], "label": CLASSES[1], "via": "import"}))
     store.close()
@@ -233,24 +233,24 @@ def test_cleanlab_needs_two_classes(run, tmp_path):
 def test_label_studio_tasks_fit_their_configuration(run, project, tmp_path):
     path = exported(run, project, tmp_path / "tasks.json")
     view = ElementTree.parse(path.with_suffix(".xml")).getroot()
-    opened = poise.open_project(project)
+    known = poise.open_project(project)
     shown, choices = view[0], view.find("Choices")
-    assert [choice.get("value") for choice in choices] == list(opened.classes)
+    assert [choice.get("value") for choice in choices] == list(known.classes)
     key = shown.get("value").removeprefix("$")
     tasks = json.loads(path.read_text(encoding="utf-8"))
-    assert [task["data"]["poise_id"] for task in tasks] == opened.items.tolist()
+    assert [task["data"]["poise_id"] for task in tasks] == known.items.tolist()
     results = []
-    for task, item, label in zip(tasks, opened.items, opened.predictions, strict=True):
+    for task, item, label in zip(tasks, known.items, known.predictions, strict=True):
         assert task["data"][key]
         (one,) = task["annotations"] or task["predictions"]
-        assert bool(task["annotations"]) == (item in opened.labels)
+        assert bool(task["annotations"]) == (item in known.labels)
         (result,) = one["result"]
         assert result["value"] == {"choices": [label]}
         assert (result["from_name"], result["to_name"]) == (choices.get("name"), shown.get("name"))
         assert 0 <= one.get("score", 0.0) <= 1
         results.append(result["id"])
     assert len(set(results)) == len(results)
-    if opened.kind == "image":
+    if known.kind == "image":
         assert tasks[0]["data"]["image"].startswith("/data/local-files/?d=photos/set%20")
 
 
@@ -293,11 +293,10 @@ def test_a_folder_of_something_else_is_never_replaced(run, images, tmp_path, kin
 
 def test_a_file_that_is_gone_leaves_no_half_export(run, tmp_path, monkeypatch):
     folder = make_project("image", tmp_path)
-    opened = poise.open_project(folder)
-    from poise.integrations.exports import folders
+    known = poise.open_project(folder)
 
     def vanishing(catalogue, node):
-        opened.contents[node].unlink(missing_ok=True)
+        known.contents[node].unlink(missing_ok=True)
         return content_of(catalogue, node)
 
     content_of = folders.content_of
@@ -326,8 +325,6 @@ def test_mistakes_take_one_line(run, images, tmp_path, monkeypatch, arguments, w
 
 
 def test_a_project_without_labels_says_so(run, tmp_path):
-    from small_projects import opened, source_of
-
     source = source_of("text", tmp_path)
     opened(source, tmp_path / "made.poise").close()
     for kind in ("folders", "huggingface", "cleanlab"):

@@ -15,6 +15,7 @@ from poise.integrations.exports.media import file_of, text_of
 from poise.progress import no_steps
 from poise.studio.borrowing import Borrowed, borrow
 from poise.studio.exchange import rows
+from poise.studio.source.catalogue import Catalogue
 
 
 class OpenedProject:
@@ -25,9 +26,14 @@ class OpenedProject:
     predictions are loaded or computed when they are first read.
     """
 
+    _borrowed: Borrowed
+    _catalogue: Catalogue
+
     def __init__(self, borrowed: Borrowed) -> None:
-        self._borrowed = borrowed
-        self._catalogue = borrowed.catalogue
+        vars(self).update(_borrowed=borrowed, _catalogue=borrowed.catalogue)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name} cannot be set: a project is opened for reading alone")
 
     def __len__(self) -> int:
         return len(self._catalogue)

@@ -66,7 +66,7 @@ def _listed(values: Any) -> list[Any]:
 
 def _plain(file: Path, name: Any) -> str:
     """A name that leads nowhere else."""
-    if not text(name) or Path(name).name != name or "\\" in name:
+    if not text(name) or Path(name).name != name or name == ".." or "\\" in name:
         raise InputError(f"{file} names {str(name)[:60]!r}, which is no file beside it")
     return str(name)
 
