@@ -17,6 +17,7 @@ LAYERS: dict[str, tuple[float, str]] = {
     "cli": (1, "commands, one file each"),
     "experiments": (0, "trials, the paper, benchmarks"),
     "distributed": (2, "graphs and solves at scale"),
+    "integrations": (2, "bridges to other tools"),
     "theory": (0, "the continuum limit"),
     "studio": (1, "the labelling app"),
     "poise": (1, "the public names"),

@@ -17,7 +17,7 @@ from browser import (
 )
 
 from poise.active.stopping import Advice
-from poise.data import other_pictures
+from poise.data import image_kinds
 from poise.errors import DataError
 from poise.studio import opening as openings
 from poise.studio.asking import progress
@@ -183,6 +183,7 @@ def test_a_failed_preparation_is_explained_and_the_server_keeps_running(command,
     make_photos(folder, 5)
     again.click()
     shown(page)
+    page.close()  # it would report requests that fail once the server has ended
     assert server.end() in (0, 130)
 
 
@@ -205,7 +206,7 @@ def test_a_failed_preparation_can_be_retried(start, visits, photos, folder, monk
 def test_unreadable_files_are_listed_under_the_project_name(
     start, visits, photos, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(other_pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(image_kinds, "find_spec", lambda name: None)
     folder = tmp_path / "photos"
     shutil.copytree(photos, folder)
     (folder / "empty.png").write_bytes(b"")
