@@ -149,7 +149,7 @@ def test_rows_of_numbers_are_no_files(run, tmp_path):
 
 
 def test_fiftyone_samples_have_the_documented_layout(run, images, tmp_path):
-    path = exported(run, images, tmp_path / "fo", "--format", "fiftyone")
+    path = exported(run, images, tmp_path / "samples", "--format", "fiftyone")
     metadata = json.loads((path / "metadata.json").read_text(encoding="utf-8"))
     assert metadata["media_type"] == "image"
     assert metadata["info"]["default_classes"] == list(CLASSES)
@@ -176,7 +176,7 @@ def test_fiftyone_samples_have_the_documented_layout(run, images, tmp_path):
 
 def test_fiftyone_refuses_texts_in_one_line(run, tmp_path):
     texts = make_project("text", tmp_path)
-    code, _, err = run("export", texts, "-o", tmp_path / "fo", "--format", "fiftyone")
+    code, _, err = run("export", texts, "-o", tmp_path / "samples", "--format", "fiftyone")
     assert (code, err.count("\n")) == (2, 1)
     assert "huggingface" in err
 

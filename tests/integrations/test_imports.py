@@ -36,7 +36,7 @@ NAMES = {
     "csv": "labels.csv",
     "folders": "sorted",
     "huggingface": "hf",
-    "fiftyone": "fo",
+    "fiftyone": "samples",
     "cleanlab": "cl",
     "label-studio": "tasks.json",
 }
@@ -165,7 +165,7 @@ def test_hugging_face_data_sets_that_poise_did_not_write(tmp_path):
 
 def test_fiftyone_data_sets_that_poise_did_not_write(tmp_path):
     photos = make_images(tmp_path / "photos")
-    folder = tmp_path / "fo"
+    folder = tmp_path / "samples"
     (folder / "data").mkdir(parents=True)
     shutil.copy(photos / "set 0" / "image 02.png", folder / "data" / "b.png")
     given = {"_id": {"$oid": "0" * 24}, "_cls": "Classification", "tags": [], "label": "cat"}
@@ -278,7 +278,7 @@ def test_links_that_lead_out_of_a_folder_are_refused(tmp_path):
 @pytest.mark.parametrize("path", ["data/../../secret.png", "data/../../../etc/passwd"])
 def test_a_path_that_climbs_out_is_refused(tmp_path, path):
     (tmp_path / "secret.png").write_bytes(b"private")
-    folder = tmp_path / "fo"
+    folder = tmp_path / "samples"
     (folder / "data").mkdir(parents=True)
     given = {"_cls": "Classification", "label": "cat"}
     samples = [{"filepath": path, "ground_truth": given}]

@@ -118,6 +118,7 @@ def label(
       poise label reviews.csv --column text --no-browser
       poise label items.parquet --column title,body --vectors embedding
       poise label photos/ --features X.npy
+      poise label photos/ --import tasks.json
       poise label photos/ --annotators --host 0.0.0.0
       poise label photos/ --host 0.0.0.0 --certfile cert.pem --keyfile key.pem
     """
@@ -145,11 +146,7 @@ def label(
     labels = [] if wanted.labels is None else read_labels(wanted.labels, Path(source))
 
     def ready(addresses: list[str]) -> None:
-        click.echo(f"Label {source} at\n\n  {addresses[0]}\n")
-        if len(addresses) > 1:
-            others = "\n  ".join(addresses[1:])
-            click.echo(f"From other machines, with the password:\n\n  {others}\n")
-        click.echo("Press Ctrl-C to stop; every answer is saved.")
+        show_addresses(source, addresses)
         if not no_browser:
             click.launch(addresses[0])
 
@@ -172,3 +169,12 @@ def label(
         failed=failed,
         bar=progress_bar,
     )
+
+
+def show_addresses(source: str, addresses: list[str]) -> None:
+    """Print where the app is: first for this machine, then for others."""
+    click.echo(f"Label {source} at\n\n  {addresses[0]}\n")
+    if len(addresses) > 1:
+        others = "\n  ".join(addresses[1:])
+        click.echo(f"From other machines, with the password:\n\n  {others}\n")
+    click.echo("Press Ctrl-C to stop; every answer is saved.")

@@ -75,8 +75,12 @@ class Borrowed:
     @cached_property
     def predictions(self) -> Predictions | None:
         """The class of every item; None without labels."""
+        if not self.setup.labels:
+            return None
         surprising = surprising_answers(self.state, self.catalogue.nodes)
-        return predict(self.compared[1], self.setup, surprising) if self.setup.labels else None
+        graph = self.compared[1]
+        self.begin("predicting")
+        return predict(graph, self.setup, surprising)
 
 
 @contextmanager
