@@ -216,6 +216,17 @@ def test_one_row_that_cannot_be_recorded_imports_nothing(tmp_path):
     assert labels_of(borrow(tmp_path / "p.poise", no_steps)) == {}
 
 
+def test_an_import_says_what_became_of_the_rows(images, tmp_path):
+    path = written(images, "folders", tmp_path)
+    (path / "Ärger" / "unlisted.png").write_bytes(b"no item")
+    said: list[str] = []
+    source = Source(str(images.parent / "photos"), tmp_path / "p.poise", labels=path)
+    Opening(source, tell=said.append, read_labels=read_labels).open().close()
+    assert said == [
+        "Imported 12 labels from sorted; left out 1 of unknown items, 12 predicted or empty"
+    ]
+
+
 # Hostile files ----------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from small_projects import CLASSES, make_project, opened, source_of
+from small_projects import CLASSES, make_images, make_project, opened, source_of
 
 import poise
 from poise.errors import InputError, LabelError
@@ -12,6 +12,7 @@ from poise.progress import no_steps
 from poise.studio.borrowing import borrowed
 from poise.studio.exchange import rows
 from poise.studio.log.events import Event
+from poise.studio.opening import Opening, Source
 
 KINDS = ("image", "text", "vector")
 
@@ -128,3 +129,23 @@ def test_without_labels_there_are_no_predictions(tmp_path):
 def test_what_is_no_project_takes_one_line(tmp_path):
     with pytest.raises(InputError, match=r"is not a poise project: it has no events\.db"):
         poise.open_project(tmp_path)
+
+
+def test_photographs_are_not_read_again(tmp_path, monkeypatch):
+    """Files that an encoder read have no small copies; opening a project needs none."""
+    photos = make_images(tmp_path / "photos", 6)
+    Opening(Source(str(photos), tmp_path / "p.poise", embedding="photo")).open().close()
+
+    def never(*_):
+        raise AssertionError("no file is read")
+
+    monkeypatch.setattr("poise.data.image_reading.load_below", never)
+    project = poise.open_project(tmp_path / "p.poise")
+    assert len(project) == project.graph.n_nodes == 6
+
+
+def test_a_photograph_that_was_damaged_since_is_left_out(tmp_path):
+    photos = make_images(tmp_path / "photos", 6)
+    Opening(Source(str(photos), tmp_path / "p.poise", embedding="photo")).open().close()
+    sorted(photos.rglob("*.png"))[0].write_bytes(b"damaged")
+    assert len(poise.open_project(tmp_path / "p.poise")) == 5

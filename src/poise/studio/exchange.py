@@ -174,6 +174,18 @@ class Imported:
     unknown: int
     predictions: int
 
+    def sentence(self, name: str) -> str:
+        """The same for whoever imported a file of this name."""
+        others = {
+            "unchanged": self.unchanged,
+            "of unknown items": self.unknown,
+            "predicted or empty": self.predictions,
+        }
+        left = ", ".join(f"{count:,} {why}" for why, count in others.items() if count)
+        return f"Imported {self.imported:,} labels from {name}" + (
+            f"; left out {left}" * bool(left)
+        )
+
 
 def take_in(project: Project, imported: Iterable[dict[str, Any]]) -> Imported:
     """Record the labels of a file: an event for each class, person and time, all of them or none.

@@ -267,7 +267,8 @@ class Opening:
             make_class(project, name)
         take_in_known(project)
         if self.source.labels is not None:
-            take_in(project, self._read_labels(self.source.labels))
+            counts = take_in(project, self._read_labels(self.source.labels))
+            self._tell(counts.sentence(self.source.labels.name))
         for name, value in self.source.settings.items():
             if project.state.settings[name] != value:
                 project.record(Event("setting", {"name": name, "value": value}))
