@@ -51,9 +51,10 @@ def write_folder(path: Path, fill: Callable[[Path], object]) -> None:
     fill : callable
         Called with a new folder beside `path`, which then takes its place.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     part, old = _part(path), _part(path)
-    part.mkdir()
+    with _errors_name(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.mkdir()
     try:
         fill(part)
         if path.exists():

@@ -22,7 +22,7 @@ def make_images(folder: Path, n: int = 24) -> Path:
     rng = np.random.default_rng(0)
     for number in range(n):
         values = rng.integers(0, 40, (32, 32)) + 60 * (number % 4)
-        path = folder / f"set {number % 2}" / f"image {number:02}.png"
+        path = folder / f"set {2 * number // n}" / f"image {number:02}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(values.astype(np.uint8)).save(path)
     return folder

@@ -113,7 +113,7 @@ def test_label_studio_tasks_that_poise_did_not_write(tmp_path):
     annotations = [{"result": result, "completed_by": 7, "created_at": "2026-01-01T00:00:00Z"}]
     addresses = [
         "/data/local-files/?d=photos/set%200/image%2000.png",
-        str(photos.resolve() / "set 1" / "image 01.png"),
+        str(photos.resolve() / "set 0" / "image 01.png"),
         "/data/upload/1/f00d-image.png",
     ]
     tasks = [{"data": {"image": each}, "annotations": annotations} for each in addresses]
@@ -172,7 +172,7 @@ def test_fiftyone_data_sets_that_poise_did_not_write(tmp_path):
     samples = [
         {"filepath": str(photos.resolve() / "set 0" / "image 00.png"), "species": given},
         {"filepath": "data/b.png", "ground_truth": given, "other": given},
-        {"filepath": str(photos / "set 1" / "image 01.png"), "prediction": given},
+        {"filepath": str(photos / "set 0" / "image 01.png"), "prediction": given},
         {"filepath": "/elsewhere/c.png", "ground_truth": given},
     ]
     (folder / "samples.json").write_text(json.dumps({"samples": samples}))

@@ -37,7 +37,9 @@ WAYS = ("copy", "link", "list")
     show_default=True,
     help="With folders: copy the files, link to them, or write a list of moves as CSV.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace an earlier export. Tables always are.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier export; tables are always replaced."
+)
 @click.option(
     "--exact",
     is_flag=True,

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +10,9 @@ import numpy as np
 from poise.arrays import Floats
 from poise.errors import InputError
 from poise.files import write_bytes, write_whole
-from poise.models.held_out import dealt
-from poise.studio.asking.predictions import predicting_learner
 from poise.studio.borrowing import Borrowed
 from poise.studio.exchange import MODEL, Row
 
-#: Parts that the labels are dealt into; each is predicted by a model that knows the others.
-N_FOLDS = 10
 LABELS_FILE, PROBABILITIES_FILE = "labels.npy", "pred_probs.npy"
 IDS_FILE, CLASSES_FILE, AUTHORS_FILE = "ids.json", "classes.json", "authors.json"
 #: The same for items without a label.
@@ -42,7 +37,11 @@ def write_arrays(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
     code = {name: number for number, name in enumerate(classes)}
     labels = np.array([code[row.label] for row in given], dtype=np.int64)
     nodes = [project.catalogue.nodes[row.id] for row in given]
-    arrays = {LABELS_FILE: labels, PROBABILITIES_FILE: _held_out(project, nodes, classes)}
+    learner = project.learner
+    columns = [learner.classes.index(name) for name in classes]
+    held_out = learner.held_out_probabilities
+    shares = np.array([held_out[node][columns] for node in nodes])
+    arrays = {LABELS_FILE: labels, PROBABILITIES_FILE: _normalised(shares)}
     texts = {
         IDS_FILE: [row.id for row in given],
         CLASSES_FILE: classes,
@@ -50,8 +49,6 @@ def write_arrays(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
     }
     rest = [row.id for row in rows if row.by == MODEL]
     if rest:
-        learner = project.learner
-        columns = [learner.classes.index(name) for name in classes]
         shares = learner.probabilities[[project.catalogue.nodes[item] for item in rest]]
         arrays[REST_PROBABILITIES_FILE] = _normalised(shares[:, columns])
         texts[REST_IDS_FILE] = rest
@@ -59,20 +56,6 @@ def write_arrays(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
         write_whole(folder / name, partial(np.save, arr=array))
     for name, values in texts.items():
         write_bytes(folder / name, json.dumps(values, ensure_ascii=False).encode("utf-8"))
-
-
-def _held_out(project: Borrowed, nodes: Sequence[int], classes: Sequence[str]) -> Floats:
-    """(m, C) probabilities of each labelled node, by a learner without it."""
-    setup, (_, graph) = project.setup, project.compared
-    shares = np.zeros((len(nodes), len(classes)))
-    for part in dealt(len(nodes), N_FOLDS):
-        out = [nodes[position] for position in part]
-        labels = {node: label for node, label in setup.labels.items() if node not in set(out)}
-        if labels:
-            learner = predicting_learner(graph, replace(setup, labels=labels))
-            columns = [learner.classes.index(name) for name in classes]
-            shares[part] = learner.probabilities[out][:, columns]
-    return _normalised(shares)
 
 
 def _normalised(shares: Floats) -> Floats:
