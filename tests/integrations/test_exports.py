@@ -5,6 +5,8 @@ FiftyOne and cleanlab are not installed: their files are checked against the doc
 
 import csv
 import json
+import os
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -89,6 +91,31 @@ def test_only_labelled_items_are_exported_if_asked(run, images, tmp_path):
     found = datasets.load_from_disk(str(path))
     assert len(found) == 12
     assert "model" not in found["by"][:]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems refuse such names")
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("folders", "sorted"),
+        ("huggingface", "data"),
+        ("fiftyone", "samples"),
+        ("cleanlab", "arrays"),
+        ("label-studio", "tasks.json"),
+    ],
+)
+def test_a_file_whose_name_is_not_utf8_is_exported(run, tmp_path, kind, name):
+    if kind == "huggingface":
+        pytest.importorskip("datasets")
+    source = source_of("image", tmp_path)
+    next(source.rglob("*.png")).rename(source / os.fsdecode(b"na\xefve.png"))
+    project = opened(source, tmp_path / "made.poise")
+    project.record(Event("class", {"name": "cat"}))
+    project.record(Event("class", {"name": "dog"}))
+    for node, label in ((0, "cat"), (9, "dog")):
+        project.record(Event("label", {"items": [project.catalogue.ids[node]], "label": label}))
+    project.close()
+    exported(run, tmp_path / "made.poise", tmp_path / name, "--format", kind)
 
 
 # Folders ----------------------------------------------------------------------------------------

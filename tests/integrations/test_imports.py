@@ -263,6 +263,10 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     (tmp_path / "cat").mkdir()
     os.mkfifo(tmp_path / "cat" / "a.png")
     assert "it is not a file" in refused(tmp_path)
+    os.mkfifo(tmp_path / "labels.npy")
+    for name in ("ids.json", "classes.json"):
+        (tmp_path / name).write_text("[]")
+    assert "it is not a file" in refused(tmp_path)
 
 
 def test_links_that_lead_out_of_a_folder_are_refused(tmp_path):

@@ -54,12 +54,10 @@ class Wanted:
             raise InputError(f"--how {self.how} is for --format folders: leave it out")
         if self.kind == LABEL_STUDIO and self.path.suffix.lower() != ".json":
             raise InputError(f"{self.path} must end in .json; the configuration goes beside it")
-        if self.kind in TABLES:
-            return
-        for path in (
-            (self.path, config_path(self.path)) if self.kind == LABEL_STUDIO else (self.path,)
-        ):
-            self._check_free(path)
+        if self.kind not in TABLES:
+            self._check_free(self.path)
+        if self.kind == LABEL_STUDIO:
+            self._check_free(config_path(self.path))
 
     def _check_free(self, path: Path) -> None:
         """Refuse to replace what no export made, or what nobody said may be replaced."""

@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from poise.data.text import clean
 from poise.extras import needed
 from poise.integrations.exports.media import content_of, file_names, file_of, text_of
 from poise.studio.borrowing import Borrowed
 from poise.studio.exchange import Row
-
-#: The column of the items, by their kind.
-COLUMNS = {"image": "image", "text": "text", "vector": "vector"}
+from poise.studio.source.catalogue import Catalogue
 
 
 def write_dataset(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
     """Write a data set for ``datasets.load_from_disk``.
 
-    Columns: id, source, the item (image, text or vector), label (a ClassLabel), by, confidence and
-    time. Images are stored with their bytes and the names of their files.
+    Columns: id, source, the item (named by its kind: image, text or vector), label (a ClassLabel),
+    by, confidence and time. Images are stored with their bytes and the names of their files.
     """
     library: Any = needed("datasets", "huggingface", "exporting for Hugging Face")
     classes = list(project.state.classes)
@@ -37,7 +36,7 @@ def write_dataset(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
         {
             "id": text,
             "source": text,
-            COLUMNS[kind]: item,
+            kind: item,
             "label": library.ClassLabel(names=classes),
             "by": text,
             "confidence": library.Value("float64"),
@@ -47,7 +46,7 @@ def write_dataset(project: Borrowed, rows: Sequence[Row], folder: Path) -> None:
     columns = {
         "id": [row.id for row in rows],
         "source": [row.source for row in rows],
-        COLUMNS[kind]: _items(project, nodes),
+        kind: _items(project, nodes),
         "label": [code[row.label] for row in rows],
         "by": [row.by for row in rows],
         "confidence": [row.confidence for row in rows],
@@ -64,11 +63,16 @@ def _items(project: Borrowed, nodes: list[int]) -> list[Any]:
     if catalogue.kind == "vector":
         values: Any = catalogue.items
         return [np.asarray(values[node], dtype=np.float64).ravel().tolist() for node in nodes]
-    if catalogue.files:  # read when they are stored, a few at a time
-        return [{"path": str(file_of(catalogue, node)), "bytes": None} for node in nodes]
     names = file_names(catalogue, nodes)
-    contents = (content_of(catalogue, node) for node in nodes)
-    return [{"path": n, "bytes": c} for n, c in zip(names, contents, strict=True)]
+    return [_image(catalogue, node, name) for node, name in zip(nodes, names, strict=True)]
+
+
+def _image(catalogue: Catalogue, node: int, name: str) -> dict[str, Any]:
+    """An image file by its path, to be read when it is stored; any other image by its bytes."""
+    path = str(file_of(catalogue, node) or "")
+    if path and clean(path) == path:  # Arrow cannot hold the path of a file that is not UTF-8
+        return {"path": path, "bytes": None}
+    return {"path": name, "bytes": content_of(catalogue, node)}
 
 
 @contextmanager

@@ -22,7 +22,10 @@ def read_labels(folder: Path) -> list[LabelRow]:
             )
     ids, classes = texts(folder, IDS_FILE), texts(folder, CLASSES_FILE)
     try:
-        (labels,) = read_arrays(located(folder.resolve(), LABELS_FILE))
+        path = located(folder.resolve(), LABELS_FILE)
+        if not path.is_file():
+            raise UnreadableError("it is not a file")
+        (labels,) = read_arrays(path)
     except (DataError, UnreadableError) as error:
         raise InputError(f"{folder / LABELS_FILE} cannot be imported: {error}") from None
     if labels.shape != (len(ids),) or not np.issubdtype(labels.dtype, np.integer):
