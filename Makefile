@@ -102,11 +102,13 @@ lock: $(READY) ## pin the newest versions of everything
 	cat requirements-demo.lock requirements-dev.lock requirements-bench.lock requirements-distributed.lock | \
 	  sed -n '/^[a-z0-9].*==/s/ *\\$$//p' | sort -u > $(ALL)
 	$(COMPILE) $(UPGRADE) --no-header --extra dev --extra bench --extra distributed -o $(ALL) pyproject.toml
-	for part in demo dev bench distributed; do \
+	for part in demo dev bench distributed container; do \
+	  extras="--extra $$part"; \
+	  if [ $$part = container ]; then extras="--extra app --extra demo --extra parquet"; fi; \
 	  $(COMPILE) $(UPGRADE) --generate-hashes --custom-compile-command "make lock" --constraints $(ALL) \
-	    --no-annotate --extra $$part -o .venv/$$part.lock pyproject.toml || exit 1; \
+	    --no-annotate $$extras -o .venv/$$part.lock pyproject.toml || exit 1; \
 	done
-	for part in demo dev bench distributed; do mv .venv/$$part.lock requirements-$$part.lock; done
+	for part in demo dev bench distributed container; do mv .venv/$$part.lock requirements-$$part.lock; done
 
 # Only what poise itself imports is held to its lower bounds; the tools may be new.
 lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allows

@@ -83,7 +83,7 @@ def pins(part: str) -> set[str]:
     return {line.rstrip(" \\") for line in re.findall(r"^[a-z0-9].*$", text, re.MULTILINE)}
 
 
-@pytest.mark.parametrize("part", ["demo", "dev", "bench", "distributed"])
+@pytest.mark.parametrize("part", ["demo", "dev", "bench", "distributed", "container"])
 def test_a_lock_pins_everything_and_names_no_index(part: str) -> None:
     text = (ROOT / f"requirements-{part}.lock").read_text(encoding="utf-8")
     assert "://" not in text
@@ -105,7 +105,7 @@ def test_the_locks_agree_and_only_the_benchmarks_need_a_compiler() -> None:
         return pinned
 
     demo, dev, bench = map(versions, ("demo", "dev", "bench"))
-    assert demo.items() <= dev.items()
+    assert demo.items() <= versions("container").items() <= dev.items()
     for other in (bench, versions("distributed")):
         for name in dev.keys() & other.keys():
             assert dev[name] == other[name], name

@@ -17,7 +17,7 @@ LAYERS: dict[str, tuple[float, str]] = {
     "cli": (1, "commands, one file each"),
     "experiments": (0, "trials, the paper, benchmarks"),
     "distributed": (2, "graphs and solves at scale"),
-    "integrations": (2, "bridges to other tools"),
+    "integrations": (1, "bridges to other tools"),
     "theory": (0, "the continuum limit"),
     "studio": (1, "the labelling app"),
     "poise": (1, "the public names"),
@@ -36,6 +36,8 @@ COLOURS = {
     "dark": ("#24292f", "#6b7580", "#e8eaed", "#a3abb5", "#8b949e"),
 }
 WIDTH, BOX, HEIGHT, COLUMN, ROW, MARGIN = 916, 288, 62, 304, 98, 10
+#: Characters of a list of folders above which it is set smaller, so that it stays in its box.
+LONG = 48
 
 
 def layer(module: str) -> str:
@@ -141,7 +143,8 @@ def picture(scheme: str) -> str:
         middle = x + wide / 2
         parts = [f'font-weight="600" fill="{text}">{name}', f'fill="{quiet}">{escape(purpose)}']
         if rooms(name):
-            parts.append(f'font-size="11.5" font-style="italic" fill="{quiet}">{rooms(name)}')
+            size = 11.5 if len(rooms(name)) <= LONG else 10
+            parts.append(f'font-size="{size}" font-style="italic" fill="{quiet}">{rooms(name)}')
         first = y + HEIGHT / 2 + 4.5 - 9 * (len(parts) - 1)
         lines.append(
             f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{HEIGHT}" rx="7" '

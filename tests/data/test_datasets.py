@@ -107,6 +107,58 @@ def test_own_files_come_first(own_files):
     assert dataset.clusters.tolist() == [0, 1, 2, 3, 4]
 
 
+def test_y_is_another_name_of_the_classes():
+    dataset = poise.load_dataset("blobs")
+    assert dataset.y is dataset.classes
+    grouped = poise.load_dataset("digits-mod3")
+    assert (grouped.y == grouped.clusters % 3).all()
+    described = poise.load_dataset.__doc__
+    assert all(f"`{name}`" in described for name in ("X", "y", "clusters", "texts", "shape"))
+
+
+class TestAFileOfYourOwn:
+    def test_rows(self, tmp_path):
+        X, y = np.random.default_rng(0).normal(size=(9, 4)), np.arange(9) % 3
+        np.savez(tmp_path / "mine.npz", X=X, y=y.astype(np.float32))
+        dataset = poise.load_dataset(str(tmp_path / "mine.npz"))
+        np.testing.assert_array_equal(dataset.X, X)
+        assert dataset.y.tolist() == dataset.clusters.tolist() == y.tolist()
+        assert (dataset.name, dataset.licence, dataset.shape) == ("mine", "your own", None)
+        halves = poise.load_dataset(f"{tmp_path / 'mine.npz'}-mod2")
+        assert (halves.y == y % 2).all()
+
+    def test_classes_may_be_texts(self, tmp_path):
+        np.savez(tmp_path / "mine.npz", X=np.zeros((3, 2)), y=np.array(["dog", "cat", "dog"]))
+        assert poise.load_dataset(str(tmp_path / "mine.npz")).y.tolist() == [1, 0, 1]
+
+    @pytest.mark.parametrize("shape", [(8, 9), (8, 9, 3)])
+    def test_images_are_embedded_as_images(self, tmp_path, shape):
+        X = np.random.default_rng(0).integers(0, 256, (40, *shape)).astype(np.uint8)
+        np.savez(tmp_path / "mine.npz", X=X, y=np.arange(40) % 2)
+        path = str(tmp_path / "mine.npz")
+        dataset = poise.load_dataset(path)
+        assert dataset.shape == shape
+        np.testing.assert_array_equal(dataset.X, X.reshape(40, -1))
+        embedded = poise.load_dataset(path, embedding="hog")
+        np.testing.assert_array_equal(embedded.X, poise.embed(X, "hog"))
+        assert (embedded.shape, embedded.note) == (None, "embedded with hog")
+
+    @pytest.mark.parametrize("y", [[0.5, 1.0, 2.0], [np.nan, 0, 1], [np.inf, 0, 1], [1j, 0, 1]])
+    def test_other_classes_are_refused(self, tmp_path, y):
+        np.savez(tmp_path / "mine.npz", X=np.zeros((3, 2)), y=np.array(y))
+        with pytest.raises(DataError, match="expected a class for every row of X, as whole"):
+            poise.load_dataset(str(tmp_path / "mine.npz"))
+
+    def test_mistakes(self, tmp_path):
+        with pytest.raises(InputError, match=r"there is no file nothing\.npz: expected an \.npz"):
+            poise.load_dataset("nothing.npz")
+        np.savez(tmp_path / "mine.npz", X=np.zeros((3, 2)), y=np.arange(3))
+        with pytest.raises(InputError, match="does not take seed"):
+            poise.load_dataset(str(tmp_path / "mine.npz"), seed=1)
+        with pytest.raises(UnknownNameError, match="no embedding is called 'pcaa'"):
+            poise.load_dataset(str(tmp_path / "mine.npz"), embedding="pcaa")
+
+
 @pytest.mark.parametrize("damage", ["truncated", "text", "no y", "lengths", "pickle"])
 def test_broken_files(own_files, damage):
     path = own_files / "isolet.npz"

@@ -1,6 +1,7 @@
 """The benchmark of label efficiency: trials, records, comparisons, report."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from poise.experiments.efficiency.compare import compare, curves_by_set, verdict
 from poise.experiments.efficiency.methods import ABLATIONS, AUTO, METHODS
 from poise.experiments.efficiency.predictors import logistic, pwll_curve, scaled, share_right
 from poise.experiments.efficiency.records import Lines
-from poise.experiments.efficiency.report import write_report
+from poise.experiments.efficiency.report import picture, write_report
 from poise.experiments.efficiency.rivals import calibration_means, comparisons
 from poise.experiments.efficiency.run import in_processes
 from poise.experiments.efficiency.sets import POOLS, set_names
@@ -189,8 +190,17 @@ class TestRun:
         text = page.read_text()
         assert "| auto |" in text
         assert "calibration error" in text
-        picture = (tmp_path / "accuracy-digits.svg").read_text()
-        assert "accuracy on the rest" in picture
+        drawn = (tmp_path / "accuracy-digits.svg").read_text()
+        assert "accuracy on the rest" in drawn
+        assert "class-balanced part" not in drawn
+
+    def test_a_picture_of_a_part_of_a_set_says_so(self):
+        levels = {AUTO: level(0.8), "norm": level(0.7), "random": level(0.5), LOGISTIC: level(0.6)}
+        curves = curves_by_set(rows(levels))["digits"]
+        drawn = picture(replace(compare("digits", curves), set="emnist"), curves)
+        trials = min(len(found) for found in curves.values())
+        assert f"{trials} trials from no label" in drawn
+        assert "class-balanced part of 42,300 points, not the official 131,600." in drawn
 
     def test_missing_accuracies_are_measured(self, measured, tmp_path):
         lines = accuracy.accuracy_lines(tmp_path)

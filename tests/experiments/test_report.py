@@ -1,5 +1,7 @@
+import csv
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -41,6 +43,12 @@ def written(blobs: Records, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(every, folder, timings={"vopt-subset": 12.0}, command="poise <b>")
 
 
+def claims_in(folder: Path) -> list[dict[str, str]]:
+    """The claims with their verdicts, from a report's table of them."""
+    with (folder / "claims.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 class Elements(HTMLParser):
     """Collects open tags, links and ids."""
 
@@ -78,6 +86,7 @@ def test_the_report_is_complete(written: Path) -> None:
         *("blobs-truth.svg", "blobs-accuracy.svg", "blobs-choosing.svg", "blobs-clusters.svg"),
         *("blobs-heat-maps.svg", "blobs-others-accuracy.svg", "blobs-others-clusters.svg"),
         *("isolet-accuracy.svg", "mnist-accuracy.svg", "mnist-clusters.svg"),
+        *("isolet-rivals-accuracy.svg", "mnist-rivals-accuracy.svg", "mnist-others-accuracy.svg"),
         *("mnist-policies-norm.svg", "mnist-policies-norm-decay.svg"),
         *("models-norm-decay.svg", "models-random.svg"),
     }
@@ -93,7 +102,10 @@ def test_the_page_is_well_formed(written: Path) -> None:
     assert page.open == []
     assert len(set(page.ids)) == len(page.ids)
     assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
-    assert [link for link in page.links if not link.startswith("#")] == ["summary.csv"]
+    assert [link for link in page.links if not link.startswith("#")] == [
+        "summary.csv",
+        "claims.csv",
+    ]
     assert page.headings[0] == 1
     assert all(b - a <= 1 for a, b in zip(page.headings, page.headings[1:], strict=False))
     assert "poise &lt;b&gt;" in text
@@ -118,20 +130,43 @@ def test_figures_are_complete_files(written: Path) -> None:
         assert path.stat().st_size < 400_000
 
 
-def test_the_opening_counts_the_verdicts(written: Path) -> None:
+def test_the_opening_counts_all_verdicts(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
-    holds = len(re.findall('class="verdict holds"', text))
-    fails = len(re.findall('class="verdict fails"', text))
-    assert fails
-    assert f"<h1>{holds} of {holds + fails} claims that were tested hold.</h1>" in text
-    assert "12.00 seconds per query here." in text
+    verdicts = [row["verdict"] for row in claims_in(written.parent)]
+    count = Counter(verdicts)
+    assert len(count) >= 4
+    assert (
+        f"<h1>{len(verdicts)} claims: {count['holds']} hold, {count['does not hold']} do not hold, "
+        f"{count['undecided']} undecided, {count['not run']} not run, "
+        f"{count['not testable here']} not testable here</h1>" in text.replace("\u00a0", " ")
+    )
+    marks = re.findall(r'class="verdict ([\w-]+)"', text)
+    assert marks.count("fails") + marks.count("beaten") == count["does not hold"]
+    assert marks.count("holds") == count["holds"]
+    assert marks.count("undecided") == count["undecided"]
+
+
+def test_a_time_that_poise_beats_is_no_failure(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    (row,) = [row for row in claims_in(written.parent) if row["beaten"] == "True"]
+    assert row["numbers"] == "12.00 seconds per query here: poise is 30 times as fast."
+    assert text.count('class="verdict beaten"') == 1
+    assert "One claim that does not hold is a time that poise beats." in text
+
+
+def test_only_a_method_that_is_ahead_is_bold(tmp_path: Path) -> None:
+    experiment = of_paper("mnist", "norm", "sm", "random")
+    for level, bold in ((0.7, 1), (0.5, 0)):
+        write_report([hand_made(experiment, {"norm": level})], tmp_path)
+        table = (tmp_path / "index.html").read_text().split("Numbers of MNIST")[1]
+        assert table.split("</table>")[0].count("<b>") == bold
 
 
 def test_a_method_has_one_style_throughout(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     drawn = re.findall(
         r'<path class="line c(\d)" (?:stroke-dasharray="([^"]*)" )?d="M0 6H34"/>'
-        r'<g class="point c\d">.*?</g></svg>([^<]+)<',
+        r'<g class="point c\d">.*?</g></svg>(?:<span>)?([^<]+)<',
         text,
     )
     looks: dict[str, set[tuple[str, str]]] = {}
@@ -156,22 +191,34 @@ def test_an_interrupted_run_says_what_is_missing(blobs: Records, tmp_path: Path)
     text = write_report([Records(blobs.experiment, kept, blobs.about)], tmp_path).read_text()
     assert "Not finished." in text
     assert "Norm (1 of 2), Random (0 of 2)" in text
-    assert "1 of 2 trials of norm are finished." in text
+    assert "1 of 2 trials of Norm are finished." in text
+
+
+def test_trials_of_methods_may_differ(tmp_path: Path) -> None:
+    """Two of them share no seed, so no method can be called ahead."""
+    experiment = of_paper("mnist", "norm", "sm", "random", trials=3)
+    gone = (("norm", 2), ("sm", 3), ("sm", 5))
+    records = hand_made(experiment, {"norm": 0.9}, unfinished=gone)
+    text = write_report([records], tmp_path).read_text()
+    assert "means of 1 to 3 trials." in text
+    assert "Norm (2 of 3), SM (1 of 3)" in text
+    assert "<b>" not in text.split("Numbers of MNIST")[1].split("</table>")[0]
+    assert "Not run: Norm, τ → 0, " in text.replace("\u00a0", " ")
 
 
 def test_a_run_without_finished_trials_has_a_report(blobs: Records, tmp_path: Path) -> None:
     text = write_report([Records(blobs.experiment, {}, blobs.about)], tmp_path).read_text()
-    assert "None of the paper's claims could be tested here." in text.replace("&#x27;", "'")
+    assert " claims: 0 hold, 0 do not hold, 0 undecided, " in text.replace("\u00a0", " ")
     assert "Coreset (0 of 2)" in text
 
 
 def test_the_note_on_the_data_is_shown_with_every_figure(tmp_path: Path) -> None:
-    note = "a class-balanced part, not the official 131,600 points"
+    note = "a class-balanced part of 42,300 points, not the official 131,600"
     records = hand_made(of_paper("emnist", trials=2), {}, note=note)
     text = write_report([records], tmp_path).read_text()
-    assert text.count("A class-balanced part, not the official 131,600 points.") >= 3
+    assert text.count("A class-balanced part of 42,300 points, not the official 131,600.") >= 3
     for path in (tmp_path / "figures").iterdir():
-        assert "A class-balanced part, not the official" in path.read_text()
+        assert "A class-balanced part of 42,300 points" in path.read_text()
 
 
 def test_one_trial_has_no_bands(blobs: Records, tmp_path: Path) -> None:

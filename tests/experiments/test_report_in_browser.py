@@ -29,7 +29,7 @@ def test_the_report_renders_without_other_files(
 ) -> None:
     page = open_alone(browser, written, width, scheme)
     assert page.locator("svg.plane.values").count() == 6  # three methods at the start and at 9
-    assert page.locator("svg.chart").count() == 3 + 4 + 2 + 2 + 2
+    assert page.locator("svg.chart").count() == 3 + 4 + 2 + 2 + 2 + 2
     # Nothing sticks out at the side, closed or open, and words are large enough to read.
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -58,7 +58,9 @@ def test_the_keyboard_reaches_all_controls(browser: Any, written: Path) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("name", ["blobs-heat-maps", "blobs-truth", "mnist-accuracy"])
+@pytest.mark.parametrize(
+    "name", ["blobs-heat-maps", "blobs-truth", "mnist-accuracy", "mnist-others-accuracy"]
+)
 def test_figure_files_render_on_their_own(browser: Any, written: Path, name: str) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 1100}, color_scheme="dark")
     page.goto((written.parent / "figures" / f"{name}.svg").as_uri())

@@ -34,13 +34,15 @@ def small(tmp_path, monkeypatch):
 def test_an_experiment_that_cannot_run_does_not_stop_the_others(small, tmp_path):
     page, problems = reproduce.reproduce(small, tmp_path / "report", command="poise reproduce")
     assert page.is_file()
-    assert "cannot be tested here" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "∅</span> not testable here" in text
+    assert "lost.npz cannot be read" in text
     assert (tmp_path / "report" / "summary.csv").read_text().count("\nblobs,") == 6
     (problem,) = problems
     assert problem.startswith("box: ")
     assert "lost.npz cannot be read" in problem
     assert not (tmp_path / "report" / "records" / "box").exists()
-    (kept,) = reproduce.kept_records(tmp_path / "report")
+    (kept,) = reproduce.kept(tmp_path / "report").values()
     assert kept.complete
 
 
@@ -69,11 +71,15 @@ def test_records_of_other_parameters_are_refused_at_once(small, tmp_path):
         (["blob"], "no figure is called 'blob': did you mean blobs?"),
         (["all", "blobs"], "leave out blobs"),
         (["blobs", "-o", "FILE"], "is not a folder"),
+        (["blobs", "--report-only"], "leave out blobs"),
+        (["--estimate", "--report-only"], "leave out --estimate"),
+        (["--report-only", "-o", "NONE"], "there are no records in"),
     ],
 )
 def test_mistakes_cost_one_line(small, tmp_path, capsys, words, message):
     (tmp_path / "file").touch()
-    words = [str(tmp_path / "file") if word == "FILE" else word for word in words]
+    places = {"FILE": str(tmp_path / "file"), "NONE": str(tmp_path / "none")}
+    words = [places.get(word, word) for word in words]
     with pytest.raises(SystemExit) as end:
         cli.main(["reproduce", *words])
     assert end.value.code == 2
@@ -101,6 +107,41 @@ def test_nothing_can_be_run(small, tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"blobs: what was sent.*; box: what was sent"):
         reproduce.reproduce(small, tmp_path / "report")
     assert not (tmp_path / "report").exists()
+
+
+def test_a_report_shows_experiments_with_different_numbers_of_trials(small, tmp_path, monkeypatch):
+    blobs = small[0]
+    other = replace(blobs, name="box", seeds=(2, 3, 5))
+    monkeypatch.setattr(reproduce, "EXPERIMENTS", {"blobs": blobs, "box": other})
+    reproduce.reproduce([blobs], tmp_path)
+    page, _ = reproduce.reproduce([other], tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert "means of 2 trials" in text
+    assert "means of 3 trials" in text
+    assert [len(one.experiment.seeds) for one in reproduce.kept(tmp_path).values()] == [2, 3]
+
+
+def test_the_report_of_a_run_that_is_still_going(small, tmp_path, capsys):
+    """A method without trials, one with some, one with all, and half a trial at the end."""
+    blobs = replace(small[0], seeds=(2, 3, 5))
+    reproduce.reproduce([blobs], tmp_path)
+    folder = tmp_path / "records" / "blobs"
+    lines = [json.loads(x) for x in (folder / "records.jsonl").read_text().splitlines()]
+    left = [row for row in lines if row["method"] == "norm"]
+    left += [row for row in lines if row["method"] == "sm" and row["seed"] != 5]
+    left += [row for row in lines if row["method"] == "sm" and row["seed"] == 5][:3]
+    text = "".join(json.dumps(row) + "\n" for row in left)
+    (folder / "records.jsonl").write_text(text)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(SystemExit) as end:
+        cli.main(["reproduce", "--report-only", "-o", str(tmp_path)])
+    assert end.value.code == 0
+    assert "index.html" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "sm (2 of 3), random (0 of 3)" in page
+    assert "2 of 3 trials of sm are finished." in page
+    assert "<b>Not run.</b> There are no records of Box," in page
 
 
 @pytest.mark.parametrize(

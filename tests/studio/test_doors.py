@@ -30,6 +30,7 @@ from poise.studio.web.logins import (
     MAX_PAUSE_SECONDS,
     Logins,
 )
+from poise.studio.web.openapi import openapi
 from poise.studio.web.serve import proxied, serve
 
 
@@ -199,6 +200,23 @@ def test_without_the_token_the_page_explains_itself(stranger):
         assert response.headers["content-type"].startswith("text/html")
         assert "open the whole address that <code>poise label</code> printed" in response.text
     assert "error" in stranger.get("/api/state").json()
+
+
+@pytest.mark.parametrize("password", ["", "open sesame"])
+def test_health_is_open_to_everybody_and_says_nothing_else(project, password):
+    with served(opened(project), password=password) as client:
+        answer = client.get("/api/health")
+        assert (answer.status_code, answer.json()) == (200, {"ok": True})
+        assert not answer.cookies
+        assert client.get("/api/health", headers={"Host": "evil.example"}).status_code == 421
+        assert send(client, {}, path="/api/health").status_code != 200
+        assert client.get("/api/health/").status_code == 403, "only this one address"
+
+
+def test_health_is_described_as_open():
+    operation = openapi()["paths"]["/api/health"]["get"]
+    assert operation["security"] == []
+    assert "security" not in openapi()["paths"]["/api/state"]["get"]
 
 
 # A proxy ----------------------------------------------------------------------------------------

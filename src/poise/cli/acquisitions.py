@@ -1,16 +1,18 @@
 """``poise acquisitions``: list acquisitions, policies and schedules."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
-from poise.cli.options import json_option
+from poise.cli.options import import_option, json_option
 
 
 @click.command()
+@import_option
 @json_option()
-def acquisitions(as_json: bool) -> None:
+def acquisitions(own_files: tuple[Path, ...], as_json: bool) -> None:
     """List acquisitions, policies and schedules.
 
     An acquisition scores each point by how useful its label would be, a policy uses these scores to
@@ -20,9 +22,12 @@ def acquisitions(as_json: bool) -> None:
     Example:
       poise acquisitions
       poise acquisitions --json
+      poise acquisitions --import mine.py
     """
     import poise
+    from poise.own_files import load_files
 
+    load_files(own_files)
     listing: dict[str, dict[str, Any]] = {
         "acquisitions": {
             name: {"description": description} | traits(poise.acquisitions.factory(name))

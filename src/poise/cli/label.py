@@ -1,5 +1,6 @@
 """``poise label``: the labelling app."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ def label(
     if len(set(names)) < len(names):
         raise InputError(f"--classes lists a class twice: {classes}")
     if host != "127.0.0.1" and not password:
-        password = click.prompt("Password for remote users", hide_input=True)
+        password = asked_password(host)
     if overlap is not None and overlap > 1 and not annotators:
         raise InputError("--overlap needs --annotators: one person labels an item only once")
     if (certfile is None) != (keyfile is None):
@@ -178,3 +179,14 @@ def show_addresses(source: str, addresses: list[str]) -> None:
         others = "\n  ".join(addresses[1:])
         click.echo(f"From other machines, with the password:\n\n  {others}\n")
     click.echo("Press Ctrl-C to stop; every answer is saved.")
+
+
+def asked_password(host: str) -> str:
+    """The password for remote users, typed at the terminal."""
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"others can reach {host}, and there is no terminal to ask for a password: set it in "
+            "the environment variable POISE_PASSWORD"
+        )
+    password: str = click.prompt("Password for remote users", hide_input=True)
+    return password

@@ -16,6 +16,8 @@ from poise.cli.demo import demo
 from poise.cli.embed import embed
 from poise.cli.export import export
 from poise.cli.label import label
+from poise.cli.label_studio import label_studio
+from poise.cli.plot import plot
 from poise.cli.predict import predict
 from poise.cli.reproduce import reproduce
 from poise.cli.run import run
@@ -32,8 +34,9 @@ PATH_ERRORS = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirect
 # The commands as `poise --help` groups them.
 SECTIONS = {
     "Label": (label, export, predict, backup),
+    "Work with other tools": (label_studio,),
     "Look at data": (dataset, embed),
-    "Compare methods": (demo, acquisitions, run, bench),
+    "Compare methods": (demo, acquisitions, run, plot, bench),
     "Reproduce the paper": (reproduce, theory),
 }
 

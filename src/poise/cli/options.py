@@ -15,6 +15,15 @@ jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 256), help="Parallel processes.  [default: one per core]"
 )
 
+import_option = click.option(
+    "--import",
+    "own_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE.py",
+    help="Run this Python file first, which adds acquisitions or other parts; repeatable.",
+)
+
 project_argument = click.argument("project", type=click.Path(path_type=Path))
 
 key_option = click.option("--key", help="Table column that identifies each item.")

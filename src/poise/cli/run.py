@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poise.cli.options import jobs_option, json_option, output_option
+from poise.cli.options import import_option, jobs_option, json_option, output_option
 from poise.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     help="Number of trials.  [default: that of the experiment]",
 )
 @click.option("--only", multiple=True, metavar="METHOD", help="Run only this method; repeatable.")
+@import_option
 @jobs_option
 @json_option()
 def run(
@@ -30,6 +31,7 @@ def run(
     output: Path,
     trials: int | None,
     only: tuple[str, ...],
+    own_files: tuple[Path, ...],
     jobs: int | None,
     as_json: bool,
 ) -> None:
@@ -60,12 +62,15 @@ def run(
     Example:
       poise run mine.toml
       poise run blobs --trials 3 --only norm --only sm
+      poise run mine.toml --import mine.py
     """
     from poise.cli.progress import method_bars, resumable
     from poise.experiments import runner
     from poise.experiments.paper.estimate import trial_seconds
     from poise.machine import cores
+    from poise.own_files import load_files
 
+    load_files(own_files)
     chosen = find(experiment)
     if trials is not None:
         chosen = chosen.with_trials(trials)

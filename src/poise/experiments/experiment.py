@@ -14,7 +14,6 @@ from poise.active.saved import describe
 from poise.active.schedules import as_schedule
 from poise.active.settings import MODELS
 from poise.checks import whole_number
-from poise.data.datasets.files import read
 from poise.errors import InputError
 from poise.models import models
 from poise.progress import Progress
@@ -144,9 +143,6 @@ class Experiment:
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Its data set; `progress` is called with (done, total) by downloads and trainings."""
-        if isinstance(self.data, str) and self.data.endswith(".npz"):
-            X, y = read(Path(self.data))
-            return Dataset(Path(self.data).stem, X, y, y, self.data, "your own")
         options = {"name": self.data} if isinstance(self.data, str) else dict(self.data)
         return load_dataset(embedding=self.embedding, progress=progress, **options)
 

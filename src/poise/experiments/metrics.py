@@ -76,6 +76,8 @@ class SummaryRow:
     labels_to_95: float | None
     labels_to_all_clusters: float | None
     seconds_per_question: float
+    note: str
+    """What to know about the data, such as that they are a part of a set."""
 
 
 def summary_rows(records: Records) -> list[SummaryRow]:
@@ -107,6 +109,7 @@ def summary_rows(records: Records) -> list[SummaryRow]:
                     labels_to_95=_or_none(labels_to_reach(curves, MARKS[1], start)),
                     labels_to_all_clusters=_or_none(clusters),
                     seconds_per_question=float(np.median(records.seconds(method.name))),
+                    note=str(records.about.get("note") or ""),
                 )
             )
     return rows

@@ -1,15 +1,19 @@
 """Records of an experiment: a line of JSON per trial, method and question, appended as they come.
 
-A folder holds ``experiment.json``, the parameters, and ``records.jsonl``. A trial is finished when
-all its lines are there. The next run removes the lines of unfinished trials.
+A folder holds ``experiment.json``, the parameters, and ``records.jsonl``, which may be compressed:
+``records.jsonl.gz``. A trial is finished when all its lines are there. The next run removes the
+lines of unfinished trials.
 """
 
 import errno
+import gzip
+import io
 import json
 import os
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,7 @@ from numpy.typing import NDArray
 from poise import Dataset, Trace
 from poise.active.trace import Accuracy
 from poise.errors import DataError, InputError
-from poise.experiments.experiment import CHOOSING, Experiment, Method
+from poise.experiments.experiment import CHOOSING, SEEDS, Experiment, Method
 from poise.files import write_bytes
 
 FORMAT = "poise.records"
@@ -122,7 +126,13 @@ class Store:
     def __init__(self, folder: Path, experiment: Experiment) -> None:
         self.folder, self.experiment = folder, experiment
         self.header = folder / "experiment.json"
-        self.lines = folder / "records.jsonl"
+        plain, packed = folder / "records.jsonl", folder / "records.jsonl.gz"
+        if plain.exists() and packed.exists():
+            raise InputError(
+                f"{folder} holds both {plain.name} and {packed.name}: move one of them away"
+            )
+        self.packed = packed.exists()
+        self.lines = packed if self.packed else plain
 
     def open(self, about: dict[str, Any]) -> Records:
         """Start or continue: existing records, once they are known to have the same parameters.
@@ -148,7 +158,7 @@ class Store:
             "methods": kept["methods"] | {m.name: m.described() for m in self.experiment.methods},
             "about": about,
         }
-        _write_whole(self.header, json.dumps(header, indent=1) + "\n")
+        _write_whole(self.header, (json.dumps(header, indent=1) + "\n").encode())
 
     def read(self) -> Records:
         """Existing records; changes nothing."""
@@ -160,7 +170,7 @@ class Store:
 
     def append(self, rows: Iterable[Row]) -> None:
         """Add lines: all are on disk when this returns, or none."""
-        content = "".join(map(_line, rows)).encode()
+        content = self._encoded(rows)
         with self.lines.open("ab", buffering=0) as file:
             before = file.tell()
             try:
@@ -217,34 +227,83 @@ class Store:
         if not self.lines.exists():
             return {}
         trials: dict[tuple[str, int], list[Row]] = {}
-        torn = False
-        with self.lines.open(encoding="utf-8", errors="replace") as file:
-            for line in file:
-                try:
-                    row = json.loads(line)
-                    trial = trials.setdefault((row["method"], row["seed"]), [])
-                    if row["query"] == 0:  # started again: the earlier attempt had not finished
-                        trial.clear()
-                    if row["query"] == len(trial):
-                        trial.append(row)
-                except (ValueError, KeyError, TypeError):
-                    torn = True
+        content, torn = self._content()
+        for line in io.StringIO(content.decode(errors="replace")):
+            try:
+                row = json.loads(line)
+                trial = trials.setdefault((row["method"], row["seed"]), [])
+                if row["query"] == 0:  # started again: the earlier attempt had not finished
+                    trial.clear()
+                if row["query"] == len(trial):
+                    trial.append(row)
+            except (ValueError, KeyError, TypeError):
+                torn = True
         whole = {
             key: rows for key, rows in trials.items() if len(rows) == self.experiment.budget + 1
         }
         if mend and (torn or len(whole) < len(trials)):
-            _write_whole(self.lines, "".join(_line(row) for rows in whole.values() for row in rows))
+            _write_whole(self.lines, self._encoded(row for rows in whole.values() for row in rows))
         return whole
+
+    def _encoded(self, rows: Iterable[Row]) -> bytes:
+        """Lines as the file holds them; compressed parts may follow each other."""
+        lines = "".join(map(_line, rows)).encode()
+        return gzip.compress(lines, mtime=0) if self.packed else lines
+
+    def _content(self) -> tuple[bytes, bool]:
+        """The lines, and whether the compressed file ends too early, as after a crash."""
+        content = self.lines.read_bytes()
+        if not self.packed:
+            return content, False
+        lines = bytearray()
+        with gzip.open(io.BytesIO(content)) as file:
+            try:
+                for line in file:
+                    lines += line
+            except (OSError, EOFError, zlib.error):
+                return bytes(lines), True
+        return bytes(lines), False
+
+
+def read_records(folder: Path) -> Records:
+    """The records in a folder, without the experiment that wrote them; changes nothing.
+
+    Its methods have only their names, because a part of a user's own cannot be made again from its
+    description; and its seeds are those of the finished trials.
+
+    Raises
+    ------
+    InputError
+        If there are no records, or no trial is finished.
+    """
+    seeds_unknown: dict[str, Any] = {"seeds": (0,)}
+    store = Store(folder, Experiment("unread", "unread", (Method("unread"),)))
+    kept = store._kept_header()
+    if kept is None:
+        raise InputError(f"there are no records in {folder}: give a folder that poise run wrote")
+    methods = tuple(map(Method, kept["methods"]))
+    try:
+        store.experiment = Experiment(**kept["experiment"], methods=methods, **seeds_unknown)
+    except TypeError:
+        raise DataError(
+            f"{store.header} was written by another version of poise: use that version, or run the "
+            "experiment again"
+        ) from None
+    trials = store._finished(mend=False)
+    if not trials:
+        raise InputError(f"no trial in {folder} is finished: run its experiment first")
+    seeds = tuple(sorted({seed for _, seed in trials}))
+    return Records(replace(store.experiment, seeds=seeds), trials, kept["about"])
 
 
 def _line(row: Row) -> str:
     return json.dumps(row, separators=(",", ":")) + "\n"
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Replace the content of a file by `text`, or change nothing."""
+def _write_whole(path: Path, content: bytes) -> None:
+    """Replace the content of a file, or change nothing."""
     try:
-        write_bytes(path, text.encode())
+        write_bytes(path, content)
     except OSError as error:
         raise DataError(f"cannot write {path} ({error.strerror}): free some space first") from None
 
@@ -252,6 +311,26 @@ def _write_whole(path: Path, text: str) -> None:
 def _plain(value: Any) -> Any:
     """`value` as JSON returns it: tuples become lists."""
     return json.loads(json.dumps(value))
+
+
+def recorded(folder: Path, experiment: Experiment) -> Records | None:
+    """Existing records of an experiment, with any budget, methods and number of trials.
+
+    The experiment of the result has the methods and trials that the runs have asked for. Older runs
+    did not note their trials: then those count that any method has finished.
+    """
+    store = Store(folder, experiment)
+    kept = store._kept_header()
+    if kept is None:
+        return None
+    methods = tuple(m for m in experiment.methods if m.name in kept["methods"])
+    same = replace(experiment, budget=kept["experiment"]["budget"], methods=methods)
+    records = Store(folder, same).read()
+    present = {seed for _, seed in records.trials}
+    order = [*SEEDS, *sorted(present - set(SEEDS))]
+    counts = [place + 1 for place, seed in enumerate(order) if seed in present]
+    counts += [int(run.get("trials", 1)) for run in records.about["runs"]]
+    return replace(records, experiment=same.with_trials(max(counts)))
 
 
 def missing(records: Records, lockstep: int) -> list[tuple[Method, Sequence[int]]]:

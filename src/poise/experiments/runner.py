@@ -26,8 +26,9 @@ from poise.active.acquisition import traits_of
 from poise.errors import PoiseError, RunError
 from poise.experiments.experiment import CHOOSING, Experiment, Method
 from poise.experiments.records import Records, Row, Store, missing, rows_of
-from poise.experiments.versions import versions
+from poise.experiments.versions import commit, versions
 from poise.machine import cores
+from poise.own_files import load_files, loaded_files
 from poise.progress import Begin, no_steps
 
 #: Maximal number of trials that advance together.
@@ -91,7 +92,7 @@ def run(
     began = time.perf_counter()
     data = experiment.load(begin(f"loading {experiment.name}"))
     experiment.check(data)
-    records = store.open(_about(data, jobs))
+    records = store.open(_about(experiment, data, jobs))
     units = missing(records, LOCKSTEP)
     if not units:
         return records
@@ -253,7 +254,9 @@ class _Worker:
         context = get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(
-            target=_serve, args=(theirs, self.threads, self.data), daemon=True
+            target=_serve,
+            args=(theirs, self.threads, self.data, loaded_files()),
+            daemon=True,
         )
         self.process.start()
         theirs.close()  # so that the connection ends if the process dies
@@ -290,7 +293,9 @@ def _workers(jobs: int, data: Dataset) -> Iterator[list[_Worker]]:
             worker.stop()
 
 
-def _serve(connection: Connection, threads: int, data: Dataset) -> None:
+def _serve(
+    connection: Connection, threads: int, data: Dataset, own_files: tuple[Path, ...]
+) -> None:
     """Main loop of a worker: receives units, sends lines."""
     import signal
 
@@ -300,6 +305,7 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent handles Ctrl-C
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     threadpool_limits(threads)  # BLAS threads spin, and workers would slow each other
+    load_files(own_files)  # a unit may hold an object of a class that is defined there
     graphs: dict[str, Graph] = {}
     while True:
         try:
@@ -324,7 +330,7 @@ def _serve(connection: Connection, threads: int, data: Dataset) -> None:
         connection.send(message)
 
 
-def _about(data: Dataset, jobs: int) -> dict[str, Any]:
+def _about(experiment: Experiment, data: Dataset, jobs: int) -> dict[str, Any]:
     """Facts about the data set and this run."""
     return {
         "points": data.n_points,
@@ -336,9 +342,11 @@ def _about(data: Dataset, jobs: int) -> dict[str, Any]:
         "note": data.note,
         "run": {
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "trials": len(experiment.seeds),
             "jobs": jobs,
             "cores": cores(),
             "machine": platform.machine(),
             "versions": versions(),
+            "commit": commit(),
         },
     }

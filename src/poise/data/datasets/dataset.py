@@ -17,6 +17,7 @@ class Dataset:
     X : (n, d) features, a row per point
     clusters : (n,) int, the finer grouping
     classes : (n,) int, what is to be learned; equal to `clusters` where there is one grouping
+    y : the same as `classes`, by the name that scikit-learn uses
     shape : height and width, and 3 in colour, if rows of `X` are images, else None
     source, licence : where the points come from, and on what terms
     note : what to know before comparing figures, if anything
@@ -32,6 +33,10 @@ class Dataset:
     shape: tuple[int, ...] | None = None
     note: str = ""
     texts: tuple[str, ...] | None = None
+
+    @property
+    def y(self) -> npt.NDArray[np.int64]:
+        return self.classes
 
     @property
     def n_points(self) -> int:

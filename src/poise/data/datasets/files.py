@@ -24,6 +24,12 @@ def stored(name: str) -> Pair | None:
 
 def read(path: Path) -> Pair:
     """`X`, images flattened to rows, and `y` of an .npz file; half precision becomes single."""
+    X, y = read_images(path)
+    return X.reshape(len(X), -1), y
+
+
+def read_images(path: Path) -> Pair:
+    """The same as `read`, with `X` in its own shape."""
     X, y = read_arrays(path, "X", "y")
     if X.ndim < 2 or y.shape != (len(X),):
         raise DataError(
@@ -32,4 +38,17 @@ def read(path: Path) -> Pair:
         )
     if X.dtype == np.float16:  # saves room in files, but nothing computes in it
         X = X.astype(np.float32)
-    return X.reshape(len(X), -1), np.asarray(y, dtype=np.int64)
+    return X, _numbered(y, path)
+
+
+def _numbered(y: npt.NDArray[Any], path: Path) -> npt.NDArray[np.int64]:
+    """Classes as whole numbers; texts are numbered in alphabetical order."""
+    if y.dtype.kind == "U":
+        return np.unique(y, return_inverse=True)[1].astype(np.int64)
+    whole = y.dtype.kind == "f" and np.isfinite(y).all() and (y == np.round(y)).all()
+    if whole or y.dtype.kind in "iub":
+        return y.astype(np.int64)
+    raise DataError(
+        f"y in {path} is an array of {y.dtype}: expected a class for every row of X, as whole "
+        "numbers or texts"
+    )

@@ -38,6 +38,8 @@ MNIST_IMB = (6636, 6614, 1308, 1071, 2791, 5663, 2535, 1093, 3734, 6186)
 FASHION_IMB = (4288, 3908, 4847, 3144, 4491, 6813, 3570, 1926, 4306, 3809)
 EMNIST = "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"
 EMNIST_MD5 = "58c8d27c78d21e728a6bc7b3cc06412e"
+#: Size of the official Balanced split.
+EMNIST_POINTS = 131_600
 #: EMNIST's clusters 10 14 18 24 30 36 39: A E I O U a e.
 VOWELS = (10, 14, 18, 24, 30, 36, 39)
 
@@ -92,9 +94,10 @@ def emnist(embedding: str = "raw", progress: Progress | None = None) -> Dataset:
     dataset = published(
         "emnist", images, embedding, ORIGINS["emnist"], shape=(28, 28), progress=progress
     )
-    if dataset.n_points == 131_600:
+    if dataset.n_points == EMNIST_POINTS:
         return dataset
-    return dataset.noted("a class-balanced part, not the official 131,600 points")
+    part = f"a class-balanced part of {dataset.n_points:,} points"
+    return dataset.noted(f"{part}, not the official {EMNIST_POINTS:,}")
 
 
 @datasets.register("isolet")

@@ -8,10 +8,13 @@ from textwrap import wrap
 from poise.experiments.drawing.page import sheet
 from poise.experiments.drawing.planes import Panel
 from poise.experiments.drawing.plots import HEIGHT, WIDTH, Style, key
+from poise.experiments.drawing.typeset import html, plain, svg
 
 MARGIN, LINE = 20, 22
-#: Characters in a line of a note below a chart.
-CHARACTERS = 64
+#: Characters in a line of a note below a chart, and in a name if the key has two columns.
+CHARACTERS, KEY_CHARACTERS = 64, 28
+#: Mean width of a character of a title.
+TITLE_CHARACTER = 8.6
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,15 @@ class Figure:
 
 def chart_file(title: str, keys: Sequence[tuple[str, Style]], chart: str, note: str = "") -> str:
     """A chart with its title, the key to its lines and a note below, as a complete SVG file."""
-    top = MARGIN + LINE
+    top = MARGIN + LINE * len(_title_lines(title, WIDTH + 2 * MARGIN))
+    columns = 1 if max((len(plain(name)) for name, _ in keys), default=0) > KEY_CHARACTERS else 2
     parts = []
     for position, (name, style) in enumerate(keys):
-        x = MARGIN + (position % 2) * WIDTH // 2
-        y = top + (position // 2) * LINE
+        x = MARGIN + (position % columns) * WIDTH // 2
+        y = top + (position // columns) * LINE
         drawn = key(style).replace("<svg ", f'<svg x="{x}" y="{y}" width="34" height="12" ', 1)
         parts += [drawn, text(x + 42, y + 10, name, "label")]
-    top += (len(keys) + 1) // 2 * LINE + 8
+    top += -(-len(keys) // columns) * LINE + 8
     placed = f'<svg x="{MARGIN}" y="{top}" width="{WIDTH}" height="{HEIGHT}" '
     parts.append(chart.replace("<svg ", placed, 1))
     top += HEIGHT
@@ -44,11 +48,11 @@ def chart_file(title: str, keys: Sequence[tuple[str, Style]], chart: str, note: 
 
 def panel_figure(name: str, panel: Panel, *, heading: str, caption: str) -> Figure:
     """A panel as a figure."""
-    html = (
+    whole = (
         f'<figure class="square"><h4>{escape(heading)}</h4>{panel.svg()}'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
+        f"<figcaption>{html(caption)}</figcaption></figure>"
     )
-    return Figure(name, html, panel_file(panel))
+    return Figure(name, whole, panel_file(panel))
 
 
 def panel_file(panel: Panel, side: int = 480) -> str:
@@ -62,11 +66,21 @@ def picture_file(width: int, height: int, title: str, content: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="system-ui, sans-serif">'
-        f"<title>{escape(title)}</title>"
+        f"<title>{escape(plain(title))}</title>"
         f"<style>{_light()}</style>"
         f'<rect class="paper" width="{width}" height="{height}"/>'
-        f"{text(MARGIN, MARGIN + 8, title, 'title')}{content}</svg>\n"
+        f"{_title(title, width)}{content}</svg>\n"
     )
+
+
+def _title(title: str, width: int) -> str:
+    lines = enumerate(_title_lines(title, width))
+    return "".join(text(MARGIN, MARGIN + 8 + row * LINE, line, "title") for row, line in lines)
+
+
+def _title_lines(title: str, width: int) -> list[str]:
+    """A title in lines that fit a picture of that width."""
+    return wrap(title, int((width - 2 * MARGIN) / TITLE_CHARACTER))
 
 
 def _light() -> str:
@@ -80,4 +94,4 @@ def _light() -> str:
 
 def text(x: float, y: float, words: str, kind: str) -> str:
     """A line of text of a kind: title, label or tick."""
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(words)}</text>'
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{svg(words)}</text>'

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poise.errors import InputError
+from poise.experiments.drawing.typeset import html, plain, svg
 
 WIDTH, HEIGHT = 480, 320
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 36, 50
@@ -97,7 +98,8 @@ def line_chart(
 ) -> str:
     """An SVG of `series` over the axes `x` and `y`.
 
-    Screen readers read `title` and `description`. `notes` are texts at positions in the chart.
+    Texts may have symbols (:mod:`poise.experiments.drawing.typeset`). Screen readers read `title`
+    and `description`. `notes` are texts at positions in the chart.
 
     Returns
     -------
@@ -116,8 +118,8 @@ def line_chart(
     many = " many" if len(series) > FEW_LINES else ""
     parts = [
         f'<svg class="chart{many}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}. {escape(description)}">',
-        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
+        f'aria-label="{escape(plain(title))}. {escape(plain(description))}">',
+        f"<title>{escape(plain(title))}</title><desc>{escape(plain(description))}</desc>",
         *_frame(x, y, across, down),
     ]
     for style, line in zip(styles, series, strict=True):
@@ -134,13 +136,13 @@ def line_chart(
         for at, value in _marked(line):
             parts.append(
                 f'<g class="point c{style.colour}">'
-                f"<title>{escape(line.name)}: {y.format(value)} at {x.format(at)}</title>"
+                f"<title>{escape(plain(line.name))}: {y.format(value)} at {x.format(at)}</title>"
                 f"{_marker(style, float(across(at)), float(down(value)))}</g>"
             )
     for at, height, words in notes:
         parts.append(
             f'<text class="label" x="{float(across(at)):.1f}" y="{float(down(height)):.1f}" '
-            f'text-anchor="middle">{escape(words)}</text>'
+            f'text-anchor="middle">{svg(words)}</text>'
         )
     return "".join([*parts, "</svg>"])
 
@@ -158,7 +160,8 @@ def legend(names: Sequence[str], styles: Sequence[Style] | None = None) -> str:
     """The key to a chart's lines, in the order of the series, as an HTML list."""
     keys = styles or [style_at(position) for position in range(len(names))]
     entries = (
-        f"<li>{key(style)}{escape(name)}</li>" for name, style in zip(names, keys, strict=True)
+        f"<li>{key(style)}<span>{html(name)}</span></li>"
+        for name, style in zip(names, keys, strict=True)
     )
     return f'<ul class="legend">{"".join(entries)}</ul>'
 
@@ -190,10 +193,10 @@ def _frame(
     middle = (LEFT + right) / 2
     parts.append(
         f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"{escape(x.label)}</text>"
+        f"{svg(x.label)}</text>"
     )
     # Horizontal, at the top: easier to read than a rotated label, and it fits a narrow page.
-    parts.append(f'<text class="label" x="0" y="16">{escape(y.label)}</text>')
+    parts.append(f'<text class="label" x="0" y="16">{svg(y.label)}</text>')
     return parts
 
 

@@ -20,7 +20,7 @@ from poise.experiments.efficiency.compare import (
 )
 from poise.experiments.efficiency.methods import ABLATIONS, AUTO, METHODS
 from poise.experiments.efficiency.rivals import comparisons
-from poise.experiments.efficiency.sets import Role, set_names
+from poise.experiments.efficiency.sets import POOLS, Role, set_names
 from poise.experiments.efficiency.tables import (
     as_markdown,
     difference_text,
@@ -138,7 +138,10 @@ def picture(comparison: Comparison, curves: Curves) -> str:
         series.append(
             Series(_title(method), BUDGETS, band.mean, band.low, band.high, marked=BUDGETS)
         )
-    note = f"{comparison.trials} trials from no label; bands are 95% intervals of the mean."
+    trials = min(len(curves[method]) for method in shown)
+    note = f"{trials} trials from no label; bands are 95% intervals of the mean."
+    if comparison.set in POOLS:
+        note = f"{note} {POOLS[comparison.set].note}".strip()
     lowest = min(float(np.min(np.asarray(s.y))) for s in series)
     title = f"{comparison.set}: accuracy by number of labels"
     chart = line_chart(

@@ -19,6 +19,7 @@ class Pool:
     groupings : 0 for the classes as they are, K for clusters modulo K
     role : "tuning" sets may be used to choose a rule, "reporting" sets may not
     seen : whether figures on a reporting set were known before the rule was chosen
+    note : what to know about the data; shown with pictures
     """
 
     dataset: str
@@ -27,6 +28,7 @@ class Pool:
     groupings: tuple[int, ...] = (0,)
     role: Role = "tuning"
     seen: bool = False
+    note: str = ""
 
     def load(self) -> Dataset:
         return load_dataset(self.dataset, embedding=self.embedding)
@@ -35,6 +37,9 @@ class Pool:
         """Name in tables of this pool with its clusters grouped."""
         return f"{self.dataset}-mod{grouping}" if grouping else self.dataset
 
+
+#: The file that was measured.
+EMNIST = "A class-balanced part of 42,300 points, not the official 131,600."
 
 POOLS: dict[str, Pool] = {
     pool.dataset: pool
@@ -49,7 +54,7 @@ POOLS: dict[str, Pool] = {
         Pool("20news", "tfidf", "cosine", role="reporting"),
         Pool("mnist", "vae", groupings=(0, 3), role="reporting", seen=True),
         Pool("fashionmnist", "vae", groupings=(0, 3), role="reporting", seen=True),
-        Pool("emnist", "vae", role="reporting"),
+        Pool("emnist", "vae", role="reporting", note=EMNIST),
         Pool("emnist-bymerge", "vae", role="reporting"),
     )
 }

@@ -101,11 +101,11 @@ def costs_of(records: Sequence[Records]) -> dict[str, dict[str, list[float]]]:
 
 def main(report: Path) -> None:
     """Update the table from a report's records."""
-    from poise.experiments.paper.reproduce import kept_records
+    from poise.experiments.paper.reproduce import kept
 
     table = known_costs()
     table["probe"] = round(probe(), 3)
-    table["costs"] |= costs_of(kept_records(report))
+    table["costs"] |= costs_of(list(kept(report).values()))
     target = Path(str(files("poise.experiments.paper").joinpath("costs.json")))
     target.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -19,9 +19,10 @@ TAU = 1e-3
 QUICK_BUDGET = 60
 QUICK_TRIALS = 3
 
-#: Groups of methods, each a set of curves: the paper's methods; its policies; methods that it
-#: leaves out; V-Opt and Sigma-Opt on 500 random candidates as in the paper, which take hours.
-PAPER, POLICIES, OTHERS, SUBSETS = "paper", "policies", "others", "subsets"
+#: Groups of methods, each a set of curves: the paper's methods; its policies; poise's default with
+#: its strongest rivals, and other methods that the paper leaves out; V-Opt and Sigma-Opt on 500
+#: random candidates as in the paper, which take hours.
+PAPER, POLICIES, RIVALS, OTHERS, SUBSETS = "paper", "policies", "rivals", "others", "subsets"
 
 
 def uncertainty(K: int) -> tuple[Method, ...]:
@@ -35,7 +36,7 @@ def uncertainty(K: int) -> tuple[Method, ...]:
 
 
 #: V-Opt and Sigma-Opt do not use scores; their own model, PWLL, only serves the evaluation.
-VOPT = Method("vopt", "vopt", 0.0, title="V-Opt, all points", group=OTHERS)
+VOPT = Method("vopt", "vopt", 0.0, title="V-Opt, all points", group=RIVALS)
 #: On small data sets the paper and its scripts invert a perturbed Laplacian: answers are noisy.
 SMALL_VOPT = Method("vopt", {"name": "vopt", "model": "soft"}, 0.0, title="V-Opt", group=PAPER)
 SMALL_SIGMAOPT = Method(
@@ -65,19 +66,35 @@ SUBSET = (
         group=SUBSETS,
     ),
 )
+#: The default, and what comes closest to it in docs/label-efficiency.md.
+SCORED_RIVALS = (
+    Method("auto", "auto", title="auto", group=RIVALS),
+    Method(
+        "uncertainty-herding",
+        "uncertainty-herding",
+        0.0,
+        title="Uncertainty herding",
+        group=RIVALS,
+    ),
+)
+#: Rivals that do not use scores.
+BLIND_RIVALS = (
+    Method("maxherding", "maxherding", 0.0, title="MaxHerding", group=RIVALS),
+    Method("dial", "dial", 0.0, title="DiAL", group=RIVALS),
+    Method("typiclust", "typiclust", 0.0, title="TypiClust", group=RIVALS),
+    Method("probcover", "probcover", 0.0, title="ProbCover", group=RIVALS),
+)
 LEFT_OUT = (
     Method("land", "land", 0.0, title="LAND", group=OTHERS),
     Method("cal", "cal", 0.0, title="CAL", group=OTHERS),
     Method("s2", "s2", 0.0, title="S2", group=OTHERS),
     Method("coreset", "coreset", 0.0, title="Coreset", group=OTHERS),
-    Method("typiclust", "typiclust", 0.0, title="TypiClust", group=OTHERS),
-    Method("probcover", "probcover", 0.0, title="ProbCover", group=OTHERS),
 )
 
 
 def toy(name: str, K: int) -> Experiment:
     """Blobs or box: two dimensions, k = 100."""
-    methods = (*uncertainty(K), SMALL_VOPT, *LEFT_OUT)
+    methods = (*uncertainty(K), SMALL_VOPT, *SCORED_RIVALS, *BLIND_RIVALS, *LEFT_OUT)
     return Experiment(name, name, methods, k=100)
 
 
@@ -95,7 +112,9 @@ def isolet() -> Experiment:
         margin,
         Method("sm-laplace", "margin", 0.0, title="SM, in Laplace", group=PAPER, **laplace),
         truncated("mcvopt", "MCV-Opt", "combinatorial"),
-        *(replace(m, **laplace) for m in (random, SMALL_VOPT, SMALL_SIGMAOPT, *LEFT_OUT)),
+        *(replace(m, **laplace) for m in (random, SMALL_VOPT, SMALL_SIGMAOPT)),
+        *SCORED_RIVALS,
+        *(replace(m, **laplace) for m in (*BLIND_RIVALS, *LEFT_OUT)),
     )
     return Experiment("isolet", "isolet", methods, k=5, initial=1, evaluate=(CHOOSING, "laplace"))
 
@@ -123,7 +142,7 @@ def large(
                     group=POLICIES,
                 ),
             ]
-    methods += [VOPT, *LEFT_OUT, *SUBSET]
+    methods += [VOPT, *SCORED_RIVALS, *BLIND_RIVALS, *LEFT_OUT, *SUBSET]
     return Experiment(name, data, tuple(methods), embedding="vae", budget=budget)
 
 

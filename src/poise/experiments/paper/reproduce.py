@@ -3,18 +3,17 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from poise import Learner, knn_graph
-from poise.errors import DataError, MissingExtraError, RunError
+from poise.errors import DataError, InputError, MissingExtraError, RunError
 from poise.experiments.experiment import Experiment
 from poise.experiments.paper.estimate import trial_seconds
 from poise.experiments.paper.experiments import EXPERIMENTS, SUBSET
 from poise.experiments.paper.report import write_report
-from poise.experiments.records import Records, Store
+from poise.experiments.records import Records, Store, recorded
 from poise.experiments.runner import MethodProgress, run
 from poise.progress import Begin, no_steps
 
@@ -27,26 +26,24 @@ def records_folder(output: Path, experiment: Experiment) -> Path:
     return output / "records" / experiment.name
 
 
-def kept(output: Path, experiments: Sequence[Experiment]) -> dict[str, Records]:
-    """Existing records; refuses records with other parameters before any work is done."""
-    finished = {}
-    for experiment in experiments:
-        store = Store(records_folder(output, experiment), experiment)
-        if store.header.exists():
-            finished[experiment.name] = store.read()
-    return finished
+def kept(output: Path, experiments: Sequence[Experiment] = ()) -> dict[str, Records]:
+    """All records in the folder of a report by experiment, in the paper's order.
 
-
-def kept_records(output: Path) -> list[Records]:
-    """All records in the folder of a report, with any budget and number of trials."""
-    every = []
-    for experiment in EXPERIMENTS.values():
+    Those of `experiments` have their trials, the others all that were asked for before. Records
+    with other parameters are refused, before any work is done.
+    """
+    asked = {experiment.name: experiment for experiment in experiments}
+    found = {}
+    for experiment in (EXPERIMENTS | asked).values():
         folder = records_folder(output, experiment)
-        if (folder / "experiment.json").exists():
-            header = json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
-            same = replace(experiment, budget=header["experiment"]["budget"])
-            every.append(Store(folder, same).read())
-    return every
+        if experiment.name not in asked:
+            records = recorded(folder, experiment)
+        else:
+            store = Store(folder, experiment)
+            records = store.read() if store.header.exists() else None
+        if records is not None:
+            found[experiment.name] = records
+    return found
 
 
 def reproduce(
@@ -64,7 +61,7 @@ def reproduce(
     -------
     The page, and a line for each experiment that could not run, for example without its data.
     """
-    problems = []
+    problems, reasons = [], {}
     for experiment in experiments:
         folder = records_folder(output, experiment)
         try:
@@ -78,12 +75,27 @@ def reproduce(
             )
         except (DataError, MissingExtraError, RunError) as error:
             problems.append(f"{experiment.name}: {error}")
+            if not isinstance(error, RunError):
+                reasons[experiment.name] = str(error)
     finished = list(kept(output, experiments).values())
     if not finished:
         raise DataError("; ".join(problems))
     timings = _timings(output, experiments, begin)
     begin("writing the report")
-    return write_report(finished, output, timings=timings, command=command), problems
+    page = write_report(finished, output, timings=timings, command=command, problems=reasons)
+    return page, problems
+
+
+def report_only(output: Path, *, begin: Begin = no_steps, command: str = "") -> Path:
+    """Write the report on all records in `output`, finished or not, without running anything."""
+    finished = list(kept(output).values())
+    if not finished:
+        raise InputError(
+            f"there are no records in {output / 'records'}: choose the folder of a report with -o, "
+            "or leave out --report-only to run the experiments"
+        )
+    begin("writing the report")
+    return write_report(finished, output, timings=_timings(output, (), begin), command=command)
 
 
 def _timings(output: Path, experiments: Sequence[Experiment], begin: Begin) -> dict[str, float]:

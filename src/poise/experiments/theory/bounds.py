@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.arrays import Floats
 from poise.experiments.drawing.plots import Axis, Series, Style
-from poise.experiments.theory.chapter import Chapter, chart, powers
+from poise.experiments.theory.chapter import Chapter, chart, point, powers
 from poise.theory import (
     explore_labels,
     explore_new_cluster,
@@ -47,26 +47,31 @@ def interval() -> Chapter:
         return f"τ = {taus[holds.index(True)]:.2g}" if any(holds) else "no τ shown"
 
     x = np.log10(taus)
+    lines = [
+        Series("min $A_s$", x, A_s, style=TRUTH),
+        Series("its upper bound", x, upper, style=BOUND),
+        Series("min $A_o$", x, A_o, style=Style(2, "", "circle")),
+        Series("its lower bound", x, lower, style=Style(4, "9 3 2 3", "plus")),
+    ]
+    for name, holds, values, marker in (
+        ("explores", [statement.concluded for statement in full], A_o, "circle"),
+        ("proved to explore", [statement.holds for statement in full], lower, "square"),
+    ):
+        at = holds.index(True)
+        lines.append(point(f"{name} from here", x[at], values[at], Style(7, "", marker)))
     return Chapter(
         "A varying density",
-        "Between points of one class A_s decays with √τ; between points of different classes A_o "
-        "decays much less. The bounds are those of the corrected statement. Where the lower bound "
-        "is above the upper bound, exploration is proved.",
+        "Between points of one class $A_s$ decays with √$τ$; between points of different classes "
+        "$A_o$ decays much less. The bounds are those of the corrected statement. Where the lower "
+        "bound is above the upper bound, exploration is proved.",
         [
             chart(
                 "bounds-interval",
-                [
-                    Series("min A_s", x, np.log10(A_s), style=TRUTH),
-                    Series("its upper bound", x, np.log10(upper), style=BOUND),
-                    Series("min A_o", x, np.log10(A_o), style=Style(2, "", "circle")),
-                    Series(
-                        "its lower bound", x, np.log10(lower), style=Style(4, "9 3 2 3", "plus")
-                    ),
-                ],
-                title="Smallest values of A, and their bounds",
-                x=powers("τ", -2, 2),
-                y=powers("smallest A", math.floor(math.log10(min(A_s))), 0),
-                caption=f"R_s = {R_s:g}, R_o = {R_o:g}; density at most {DELTA:g} on "
+                lines,
+                title="Smallest values of $A$, and their bounds",
+                x=powers("$τ$", -2, 2),
+                y=Axis("smallest $A$", 0, 1),
+                caption=f"$R_s$ = {R_s:g}, $R_o$ = {R_o:g}; density at most {DELTA:g} on "
                 f"{100 * low.alpha:.0f}% of the long interval.",
             )
         ],
@@ -103,11 +108,11 @@ def cluster() -> Chapter:
                 Series("computed, labels all around", roots, truth, style=TRUTH),
                 Series("corrected bound", roots, bound, style=BOUND),
             ],
-            title="A in an unexplored cluster",
-            x=Axis("√(τ/δ)", float(roots[0]), float(roots[-1])),
-            y=powers("A in the cluster", math.floor(min(truth)), 0),
-            caption=f"d = {d}, s = {s:g}, R = {R:g}, α = {alpha:g}: the value is 1 all "
-            "around a ball of low density; shown is A in its inner half.",
+            title="$A$ in an unexplored cluster",
+            x=Axis("√($τ/δ$)", float(roots[0]), float(roots[-1])),
+            y=powers("$A$ in the cluster", math.floor(min(truth)), 0),
+            caption=f"$d$ = {d}, $s$ = {s:g}, $R$ = {R:g}, $α$ = {alpha:g}: the value is 1 all "
+            "around a ball of low density; shown is $A$ in its inner half.",
         )
     )
     numbers["exponent, true over bound"] = f"{ratio.min():.2f} to {ratio.max():.2f}"
@@ -130,10 +135,10 @@ def cluster() -> Chapter:
                 Series("the paper's bound", roots, wrong, style=WRONG),
             ],
             title="A missing factor",
-            x=Axis("√(τ/δ)", 48, 144),
-            y=powers("A in the inner half", -16, 0),
-            caption="d = 1, s = 1, constant γ = 16, where the paper's condition holds: its bound "
-            "lies below the solution.",
+            x=Axis("√($τ/δ$)", 48, 144),
+            y=powers("$A$ in the inner half", -16, 0),
+            caption="$d$ = 1, $s$ = 1, constant $γ$ = 16, where the paper's condition holds: its "
+            "bound lies below the solution.",
         )
     )
     numbers["at √(τ/δ) = 48: solution, paper's bound"] = (
@@ -142,7 +147,7 @@ def cluster() -> Chapter:
     return Chapter(
         "An unexplored cluster",
         "The first theorem: a cluster without a label that is surrounded by low density has small "
-        "A. The paper's exponent omits the weight γ; with it, the statement is true.",
+        "$A$. The paper's exponent omits the weight $γ$; with it, the statement is true.",
         figures,
         numbers,
     )
@@ -164,7 +169,7 @@ def labels() -> Chapter:
             truth.append(float(np.interp(r, x, u)))
         excess = alphas + 2 - d
         series.append(
-            Series(f"computed, d = {d}", excess, truth, style=Style(position, "", "circle"))
+            Series(f"computed, $d$ = {d}", excess, truth, style=Style(position, "", "circle"))
         )
         floor = 1 - 2 ** (-excess / 2)
         numbers[f"smallest distance above the bound, d = {d}"] = (
@@ -176,16 +181,16 @@ def labels() -> Chapter:
         chart(
             "bounds-labels",
             series,
-            title="A around a label",
-            x=Axis("α + 2 − d", 0, 4),
-            y=Axis("A at distance r", 0, 1),
-            caption="A label of value 1, zero at distance 2r, constant density, the largest τ and "
-            "r that the theorem allows.",
+            title="$A$ around a label",
+            x=Axis("$α + 2 − d$", 0, 4),
+            y=Axis("$A$ at distance $r$", 0, 1),
+            caption="A label of value 1, zero at distance $2r$, constant density, the largest $τ$ "
+            "and $r$ that the theorem allows.",
         )
     )
     return Chapter(
         "Around labels",
-        "The second theorem: near its labels a well-explored cluster has large A, so that no "
+        "The second theorem: near its labels a well-explored cluster has large $A$, so that no "
         "question falls there.",
         figures,
         numbers,

@@ -8,7 +8,7 @@ from poise import Dataset, knn_graph, load_dataset
 from poise.active.certificate import TAUS, Certificate, exploration_certificate
 from poise.arrays import Floats
 from poise.experiments.drawing.plots import Axis, Series, Style, percent
-from poise.experiments.theory.chapter import Chapter, chart, powers
+from poise.experiments.theory.chapter import Chapter, above, chart, powers
 from poise.models.decay import decay_bound
 from poise.models.harmonic import Problem, solve_problems
 from poise.models.labels import Labels
@@ -86,12 +86,12 @@ def certificate() -> Chapter:
     certified = tight.certificate
     x = np.log10(certified.taus)
     worst, bound = certified.unexplored.max(axis=1), certified.bound.max(axis=1)
-    bottom = int(np.floor(max(_logs(worst).min(), -16)))
+    bottom = int(np.floor(_logs(certified.near).min()))
     return Chapter(
         "A certificate for a graph",
         "Blobs, one label in every second cluster. The decay bound holds for every node and needs "
-        "no solve. The certificate says for which τ every cluster without a label is asked before "
-        "any point near a label.",
+        "no solve. The certificate says for which $τ$ every cluster without a label is asked "
+        "before any point near a label.",
         [
             chart(
                 "decay-bound",
@@ -101,7 +101,7 @@ def certificate() -> Chapter:
                         "decay bound", share, middle, low, high, style=Style(1, "7 4", "square")
                     ),
                 ],
-                title=f"Norms and their bound, τ = {tau:g}",
+                title=f"Norms and their bound, $τ$ = {tau:g}",
                 x=Axis("share of the nodes", 0, 1, percent),
                 y=powers("norm of the scores", lowest, 0),
                 caption="Nodes in the order of their norms. The band contains 90% of the bounds.",
@@ -109,16 +109,17 @@ def certificate() -> Chapter:
             chart(
                 "certificate",
                 [
-                    Series("smallest near a label", x, _logs(certified.near), marked=x),
-                    Series("unexplored, the cluster asked last", x, _logs(worst), marked=x),
-                    Series("its decay bound", x, _logs(bound), marked=x),
+                    above("smallest near a label", x, _logs(certified.near), bottom),
+                    above("unexplored, the cluster asked last", x, _logs(worst), bottom),
+                    above("its decay bound", x, _logs(bound), bottom),
                 ],
-                title="What is asked first, over τ",
-                x=powers("τ", -6, 0),
+                title="What is asked first, over $τ$",
+                x=powers("$τ$", -6, 0),
                 y=powers("norm of the scores", bottom, 0),
                 caption="Where the line of the unexplored clusters is below that of the labels' "
                 "neighbourhoods, exploration comes first; this is computed, with a certified "
-                "error. Where the bound is below that line too, it was predicted.",
+                "error. Where the bound is below that line too, it was predicted. Lines end where "
+                "they leave the range.",
             ),
         ],
         facts(tight),

@@ -44,7 +44,7 @@ def set_up() -> Chapter:
         A = np.concatenate([piece.acquisition[::4] for piece in pieces])
         style = Style(2 + row, ("7 4", "")[row], "diamond")
         lowest = min((piece.minimum for piece in pieces), key=lambda minimum: minimum[1])
-        series += [Series(f"A, τ = {tau:g}", at, A, style=style)]
+        series += [Series(f"$A$, $τ$ = {tau:g}", at, A, style=style)]
         series += [point("asked next", *lowest, style)]
         between = "one class" if not POINTS[1] < lowest[0] < POINTS[2] else "different classes"
         numbers[f"asked with τ = {tau:g}"] = (
@@ -53,26 +53,26 @@ def set_up() -> Chapter:
     for position, label in zip(POINTS, LABELS, strict=True):
         series.append(point(("class ×", "class ●")[label], position, 1.0, (CROSS, DOT)[label]))
     notes = []
-    for name, left, right in (("R_s", *POINTS[:2]), ("R_o", *POINTS[1:3])):
+    for name, left, right in (("$R_s$", *POINTS[:2]), ("$R_o$", *POINTS[1:3])):
         ends = [left + 0.06, right - 0.06]
         series.append(Series(name, ends, [1.08, 1.08], style=Style(5, "2 3", "circle")))
         notes.append(((left + right) / 2, 1.11, name))
     return Chapter(
         "Four labels on a line",
         "A question explores in the long intervals between points of one class, and exploits in "
-        "the short interval between points of different classes. A small τ asks in the short "
-        "interval, a larger τ in a long one.",
+        "the short interval between points of different classes. A small $τ$ asks in the short "
+        "interval, a larger $τ$ in a long one.",
         [
             chart(
                 "set-up",
                 series,
                 title="Labels, density and the acquisition function",
-                x=Axis("x", POINTS[0], POINTS[-1]),
-                y=Axis("A, and the density over its maximum", 0, 1.2),
-                caption="The dotted lines mark R_s, the length of an interval between points of "
-                "one class, and R_o, that of the interval between points of different classes. "
+                x=Axis("$x$", POINTS[0], POINTS[-1]),
+                y=Axis("$A$, and the density over its maximum", 0, 1.2),
+                caption="The dotted lines mark $R_s$, the length of an interval between points of "
+                "one class, and $R_o$, that of the interval between points of different classes. "
                 "Diamonds mark the smallest values, which are asked next.",
-                shown=["density", *(f"A, τ = {tau:g}" for tau in TAUS), "class ×", "class ●"],
+                shown=["density", *(f"$A$, $τ$ = {tau:g}" for tau in TAUS), "class ×", "class ●"],
                 notes=notes,
             )
         ],
@@ -98,28 +98,28 @@ def solutions() -> Chapter:
         letter = "u" if labels == (0, 1) else "v"
         series = [
             Series("density", interval.x, rho, np.zeros_like(rho), rho, style=GROUND),
-            Series(f"{letter}₀", interval.x, interval.u[0], style=Style(0, "", "circle")),
-            Series(f"{letter}₁", interval.x, interval.u[1], style=Style(2, "7 4", "square")),
-            Series("A", interval.x, interval.acquisition, style=Style(1, "2 3", "diamond")),
-            point("smallest A", *lowest, Style(7, "", "circle")),
+            Series(f"${letter}_0$", interval.x, interval.u[0], style=Style(0, "", "circle")),
+            Series(f"${letter}_1$", interval.x, interval.u[1], style=Style(2, "7 4", "square")),
+            Series("$A$", interval.x, interval.acquisition, style=Style(1, "2 3", "diamond")),
+            point("smallest $A$", *lowest, Style(7, "", "circle")),
         ]
         figures.append(
             chart(
                 name,
                 series,
                 title=title,
-                x=Axis("x", 0, length),
+                x=Axis("$x$", 0, length),
                 y=Axis("solution", 0, 1),
-                caption=f"τ = {tau:g}. The smallest value of A is {lowest[1]:.3f}, at "
-                f"x = {lowest[0]:.3f}: the middle, because the density is symmetric.",
-                shown=["density", f"{letter}₀", f"{letter}₁", "A"],
+                caption=f"$τ$ = {tau:g}. The smallest value of $A$ is {lowest[1]:.3f}, at "
+                f"$x$ = {lowest[0]:.3f}: the middle, because the density is symmetric.",
+                shown=["density", f"${letter}_0$", f"${letter}_1$", "$A$"],
             )
         )
         numbers[title.lower()] = f"min A = {lowest[1]:.4f}"
     return Chapter(
         "Solutions on an interval",
         "Between points of different classes one solution falls where the other rises, for every "
-        "τ. Between points of one class there is a valley only if τ > 0; it is deeper if the "
+        "$τ$. Between points of one class there is a valley only if $τ$ > 0; it is deeper if the "
         "interval is longer or the density lower.",
         figures,
         numbers,
@@ -155,18 +155,18 @@ def phase() -> Chapter:
     default = exploitation_default(length, 0.5, rho, 2.0)
     return Chapter(
         "When a question explores",
-        "For a constant density, lengths R_s = 1 and R_o = βR_s. Below the solid line a question "
-        "falls between points of one class: it explores. The solid line comes from the numerical "
-        "solver, the dashed line from the proposition's root t*. Left of the dotted line, τ = "
-        "2ρ/R_s², a question never explores.",
+        "For a constant density, lengths $R_s$ = 1 and $R_o$ = $βR_s$. Below the solid line a "
+        "question falls between points of one class: it explores. The solid line comes from the "
+        "numerical solver, the dashed line from the proposition's root $t$*. Left of the dotted "
+        "line, $τ$ = $2ρ/R_s²$, a question never explores.",
         [
             chart(
                 "phase",
                 series,
-                title="Exploration and exploitation over τ and β",
-                x=powers("τ R_s² / ρ", -1, 3),
-                y=Axis("β = R_o / R_s", 0, 1),
-                caption="The proposition and its proof end at β = 1/√2. The computed line "
+                title="Exploration and exploitation over $τ$ and $β$",
+                x=powers("$τR_s²/ρ$", -1, 3),
+                y=Axis("$β = R_o/R_s$", 0, 1),
+                caption="The proposition and its proof end at $β$ = 1/√2. The computed line "
                 "continues.",
             )
         ],

@@ -74,8 +74,8 @@ def clusters() -> Chapter:
     return Chapter(
         "Clusters in the plane",
         "Every condition of both theorems holds here, so the question after these three labels "
-        "cannot lie in a blue ball. In the empty background A is small too, but there are no data: "
-        "the question is the best point of the clusters.",
+        "cannot lie in a blue ball. In the empty background $A$ is small too, but there are no "
+        "data: the question is the best point of the clusters.",
         _cluster_figures(plane),
         {
             "all conditions hold": "yes" if all_hold else "no",
@@ -114,14 +114,14 @@ def _cluster_figures(plane: Plane) -> list[Figure]:
             "clusters-density",
             replace(density, content=density.content + rims + balls),
             heading=density.title,
-            caption="Bright is dense. Stars are labels, blue balls have the radius r around "
+            caption="Bright is dense. Stars are labels, blue balls have the radius $r$ around "
             "them, dashed circles are the clusters.",
         ),
         panel_figure(
             "clusters-norm",
             replace(norm, content=norm.content + rims + balls + question),
             heading=norm.title,
-            caption="Brightness is −log A, down to A = 1e-6: bright is asked first. The red "
+            caption="Brightness is −log $A$, down to $A$ = 10⁻⁶: bright is asked first. The red "
             "ring is the next question among the points of the clusters: it lies in the cluster "
             "without a label.",
         ),

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from poise.experiments.drawing.page import facts, page
+from poise.experiments.drawing.typeset import html
 from poise.experiments.theory import CHAPTERS
 from poise.experiments.theory.chapter import Chapter
 from poise.files import write_together
@@ -51,7 +52,7 @@ def _section(name: str, chapter: Chapter) -> str:
     columns = "columns two" if len(chapter.figures) > 1 else "columns"
     return (
         f'<section id="{escape(name)}"><h2>{escape(chapter.heading)}</h2>'
-        f"<p>{escape(chapter.words)}</p>"
+        f"<p>{html(chapter.words)}</p>"
         f'<div class="card"><div class="{columns}">{figures}</div>{facts(chapter.numbers)}</div>'
         "</section>"
     )

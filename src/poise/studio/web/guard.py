@@ -42,6 +42,8 @@ in <code>?token=…</code> and changes each time poise is started.</p>
 """
 #: Where there is a password, paths that need none: the login page.
 FRONT_DOOR = frozenset({"/login", "/static/login.js", "/static/studio.css"})
+#: Open to everybody: it says only that the app is running.
+HEALTH = "/api/health"
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ class Guard:
             if not doors.is_token(token):
                 return HTMLResponse(CLOSED, status_code=403)
             return doors.let_in(RedirectResponse(f"{doors.root}/", status_code=303), doors.token)
-        if doors.is_known(request):
+        if path == HEALTH or doors.is_known(request):
             return None
         if doors.password:
             if path in FRONT_DOOR:

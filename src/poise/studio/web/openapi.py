@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import poise
+from poise.studio.web.guard import HEALTH
 from poise.studio.web.routes import ADDRESSES, Address
 
 RESPONSES = {
@@ -49,6 +50,8 @@ def _operation(address: Address, path: str) -> dict[str, Any]:
         "parameters": in_query + in_path,
         "responses": RESPONSES,
     }
+    if address.path == HEALTH:
+        operation["security"] = []
     if address.method == "POST":
         operation["requestBody"] = {"required": True, "content": _content(address)}
     return operation

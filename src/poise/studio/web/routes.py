@@ -6,6 +6,7 @@ from functools import partial
 
 from starlette.routing import Route
 
+from poise.studio.web.guard import HEALTH
 from poise.studio.web.handlers import exchange, items, map, pages, questions, review
 from poise.studio.web.site import Handler, Site
 
@@ -210,6 +211,7 @@ ADDRESSES: tuple[Address, ...] = (
         {"name": "of the file: its ending says the format"},
     ),
     Address("GET", "/api/openapi.json", pages.description, "This description."),
+    Address("GET", HEALTH, pages.health, "Whether the app is running; needs no cookie."),
 )
 
 

@@ -23,7 +23,7 @@ from poise.experiments.records import Records
 from poise.experiments.summary import mean_band
 
 #: Points of a curve that are drawn at most; more would only make the file larger.
-MAX_POINTS = 200
+MAX_POINTS = 100
 #: Points of a curve that get a marker.
 MARKERS = 6
 

@@ -6,11 +6,18 @@ from typing import Any
 from poise.experiments.drawing.figure_files import Figure
 from poise.experiments.drawing.page import facts
 from poise.experiments.experiment import Experiment
-from poise.experiments.paper.experiments import paper_model
+from poise.experiments.paper.experiments import EXPERIMENTS, paper_model
 from poise.experiments.paper.report.sets import Part, method_sets, model_set
 from poise.experiments.paper.report.styles import MODELS
 from poise.experiments.paper.report.tables import numbers_table
-from poise.experiments.paper.report.words import counted, model_name, seconds, sentence, words_of
+from poise.experiments.paper.report.words import (
+    code_of,
+    counted,
+    model_name,
+    seconds,
+    sentence,
+    words_of,
+)
 from poise.experiments.records import Records
 
 
@@ -46,21 +53,34 @@ def _numbers(records: Records) -> str:
         where = f", in {model_name(model)}; other models are in summary.csv"
     return (
         f'<div class="card"><h3>Numbers</h3>{numbers_table(records, models)}'
-        f'<p class="quiet note">Accuracy on the unlabelled points{where}. The largest area is in '
-        "bold. Labels are those that the median trial needed, including those at the start. "
-        "Time is that of the median question and includes measuring the accuracy.</p></div>"
+        f'<p class="quiet note">Accuracy on the unlabelled points{where}. An area in bold is '
+        "ahead of every other, trial by trial, with 95% confidence. Labels are those that the "
+        "median trial needed, including those at the start. "
+        "Time is that of the median question and includes measuring the accuracy."
+        f"{_not_run(records)}</p></div>"
     )
+
+
+def _not_run(records: Records) -> str:
+    """A sentence on methods without a trial, also those of the paper that nobody asked for."""
+    original = EXPERIMENTS.get(records.experiment.name, records.experiment)
+    done = [method.name for method in records.methods]
+    left = [method.title for method in original.methods if method.name not in done]
+    return f" Not run: {escape(', '.join(left))}." if left else ""
 
 
 def _setting(records: Records) -> str:
     about, experiment = records.about, records.experiment
-    trials = max((len(records.seeds(m.name)) for m in records.methods), default=0)
-    spread = " Bands hold the true mean with 95% confidence." if trials > 1 else ""
+    done = [len(records.seeds(method.name)) for method in records.methods] or [0]
+    trials = counted(max(done), "trial")
+    if min(done) < max(done):
+        trials = f"{min(done)} to {trials}"
+    spread = " Bands hold the true mean with 95% confidence." if max(done) > 1 else ""
     return (
         f"{about['points']:,} points, {counted(about['clusters'], 'cluster')}, "
         f"{counted(about['classes'], 'class', 'classes')}; {experiment.k} neighbours; "
         f"{_start(experiment)} and {counted(experiment.budget, 'question')}; "
-        f"means of {counted(trials, 'trial')}.{spread} " + sentence(str(about.get("note") or ""))
+        f"means of {trials}.{spread} " + sentence(str(about.get("note") or ""))
     ).strip()
 
 
@@ -82,8 +102,8 @@ def _missing(records: Records) -> str:
     ]
     return (
         '<p class="missing"><b>Not finished.</b> Trials are missing for '
-        f"{escape(', '.join(left))}. The figures show the finished trials. Run the same command "
-        "again to resume.</p>"
+        f"{escape(', '.join(left))}. The figures show the finished trials. "
+        f"<code>poise reproduce {escape(records.experiment.name)}</code> resumes.</p>"
     )
 
 
@@ -110,7 +130,12 @@ def _made_with(records: Records) -> str:
         described[f"Run of {str(run['when'])[:10]}"] = (
             f"{run['when']}{took}, with {counted(run['jobs'], 'process', 'processes')} on "
             f"{counted(run['cores'], 'core')} ({run['machine']}); "
-            + ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+            + ", ".join(
+                [
+                    code_of(run),
+                    *(f"{n} {version}" for n, version in run["versions"].items() if n != "poise"),
+                ]
+            )
         )
     shown = {name: value for name, value in described.items() if value}
     return f"<details><summary>How this was made</summary>{facts(shown)}</details>"

@@ -15,6 +15,7 @@ from poise.experiments.paper.experiments import (
     OTHERS,
     PAPER,
     POLICIES,
+    RIVALS,
     SUBSETS,
     paper_model,
 )
@@ -26,11 +27,16 @@ from poise.experiments.paper.report.figures import (
     method_lines,
 )
 from poise.experiments.paper.report.styles import MODELS, styles_of
-from poise.experiments.paper.report.words import counted, model_name, sentence, words_of
+from poise.experiments.paper.report.words import counted, lower, model_name, sentence, words_of
 from poise.experiments.records import Records
 
-#: Methods that are repeated in the chart of methods that the paper leaves out.
+#: Methods that are repeated in the charts of methods that the paper leaves out.
 REFERENCES = ("norm", "random")
+#: Groups of those methods, and the heading of each set of charts.
+LEFT_OUT = {
+    RIVALS: "auto and its strongest rivals",
+    OTHERS: "Other methods that the paper leaves out",
+}
 
 #: A part of the page, and the figures in it.
 Part = tuple[str, list[Figure]]
@@ -41,8 +47,7 @@ def method_sets(records: Records) -> list[Part]:
     experiment = records.experiment
     named = [method.name for method in records.methods]
     groups = {method.name: method.group for method in records.methods}
-    others = [name for name in named if groups[name] == OTHERS]
-    known = (PAPER, SUBSETS, POLICIES, OTHERS)
+    known = (PAPER, SUBSETS, POLICIES, RIVALS, OTHERS)
     paper = [n for n in named if groups[n] in (PAPER, SUBSETS) or groups[n] not in known]
     planar = records.about.get("features") == 2 and experiment.name in STAGES
     data = experiment.load() if planar else None
@@ -57,15 +62,12 @@ def method_sets(records: Records) -> list[Part]:
             sets.append(
                 (f'<div class="card"><h3>What is asked first</h3>{heat.html}</div>', [heat])
             )
-    if others:
-        shown = [name for name in REFERENCES if name in named] + others
-        sets.append(
-            _set(
-                "Methods that the paper leaves out",
-                _legend(records, shown),
-                _charts(records, shown, "others-", few=True),
-            )
-        )
+    for group, heading in LEFT_OUT.items():
+        members = [name for name in named if groups[name] == group]
+        if members:
+            shown = [name for name in REFERENCES if name in named] + members
+            charts = _charts(records, shown, f"{group}-", subject=heading)
+            sets.append(_set(heading, _legend(records, shown), charts))
     return sets
 
 
@@ -75,14 +77,17 @@ def _charts(
     prefix: str,
     *,
     balanced: bool = False,
-    few: bool = False,
+    subject: str = "",
 ) -> list[Figure]:
-    """Accuracy as in the paper, clusters found, and other accuracies."""
+    """Accuracy as in the paper, clusters found, and other accuracies.
+
+    `subject` says which methods are shown if they are not the paper's own.
+    """
     experiment = records.experiment
     name, heading = experiment.name, words_of(experiment.name).heading
     model = paper_model(experiment)
     styles = styles_of(experiment.methods)
-    subject = f"{heading}, methods left out" if few else heading
+    about = f"{heading}, {lower(subject)}" if subject else heading
 
     def accuracy(kind: str, model: str, heading: str, *, balanced: bool = False) -> Figure:
         curves = partial(records.accuracy, model=model, balanced=balanced)
@@ -91,13 +96,13 @@ def _charts(
             method_lines(records, methods, styles, curves),
             heading=heading,
             y="Mean accuracy over classes" if balanced else "Accuracy, unlabelled points",
-            title=f"{subject}: {heading[:1].lower()}{heading[1:]}",
+            title=f"{about}: {lower(heading)}",
             note=_note(records),
         )
 
     charts = [accuracy("accuracy", model, f"Accuracy in {model_name(model)}")]
     own = []
-    if CHOOSING in experiment.evaluate and model != CHOOSING and not few:
+    if CHOOSING in experiment.evaluate and model != CHOOSING and not subject:
         own = [accuracy("choosing", CHOOSING, "Accuracy in the model that chose")]
     if all(records.explored(method).min() == 1 for method in methods):
         balanced = True  # every cluster has a label from the start: none is left to find
@@ -107,7 +112,7 @@ def _charts(
             method_lines(records, methods, styles, records.explored),
             heading="Clusters found",
             y="Share of clusters with a label",
-            title=f"{subject}: clusters found",
+            title=f"{about}: clusters found",
             note=_note(records),
         )
         # The paper puts clusters next to accuracy, unless the ground truth is shown there.

@@ -28,13 +28,18 @@ STYLES: dict[str, Style] = {
     "norm-proportional": Style(2, DOTTED, "triangle"),
     "norm-decay-kde": Style(4, DASHED, "diamond"),
     "norm-decay-proportional": Style(8, DOTTED, "triangle"),
+    # poise's default and its rivals
+    "auto": Style(1, SOLID, "diamond"),
+    "uncertainty-herding": Style(2, SOLID, "down"),
+    "maxherding": Style(4, DASHED, "cross"),
+    "dial": Style(6, DASH_DOT, "plus"),
+    "typiclust": Style(8, DOTTED, "diamond"),
+    "probcover": Style(9, DASHED, "square"),
     # what the paper leaves out
     "land": Style(2, LONG, "square"),
     "cal": Style(4, DASHED, "down"),
     "s2": Style(5, DASH_DOT, "cross"),
     "coreset": Style(6, DOTTED, "plus"),
-    "typiclust": Style(8, SOLID, "diamond"),
-    "probcover": Style(9, DASHED, "square"),
 }
 
 #: Evaluation models have styles that the methods next to them do not have.

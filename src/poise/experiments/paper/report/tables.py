@@ -6,14 +6,23 @@ from itertools import groupby
 
 from poise.experiments.drawing.page import table
 from poise.experiments.drawing.plots import key
-from poise.experiments.metrics import SummaryRow, summary_rows
-from poise.experiments.paper.claims import Claim, Verdict
+from poise.experiments.metrics import SummaryRow, area, by_seed, summary_rows
+from poise.experiments.paper.claims import Claim
 from poise.experiments.paper.report.styles import styles_of
-from poise.experiments.paper.report.words import model_name, seconds, words_of
+from poise.experiments.paper.report.words import lower, model_name, seconds, words_of
+from poise.experiments.paper.verdicts import Verdict
 from poise.experiments.records import Records
+from poise.experiments.summary import paired
 
-_SIGNS = {Verdict.HOLDS: "✓", Verdict.FAILS: "✕", Verdict.UNTESTED: "–"}
-_CLASSES = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNTESTED: "untested"}
+#: Sign and style class of each verdict.
+_MARKS = {
+    Verdict.HOLDS: ("✓", "holds"),
+    Verdict.FAILS: ("✕", "fails"),
+    Verdict.UNDECIDED: ("?", "undecided"),
+    Verdict.NOT_RUN: ("–", "not-run"),
+    Verdict.UNTESTABLE: ("∅", "untestable"),
+}
+_BEATEN = ("↑", "beaten")
 
 #: What each of the paper's claims is about.
 TOPICS = {
@@ -27,11 +36,13 @@ TOPICS = {
 }
 
 
-def verdict_mark(verdict: Verdict) -> str:
-    """A verdict as a small label: a sign, its text, a colour."""
+def verdict_mark(verdict: Verdict, *, beaten: bool = False) -> str:
+    """A verdict as a small label: a sign, its text, a colour; no failure if poise does better."""
+    sign, looks = _BEATEN if beaten else _MARKS[verdict]
+    better = '<span class="better">poise is faster</span>' if beaten else ""
     return (
-        f'<span class="verdict {_CLASSES[verdict]}"><span aria-hidden="true">{_SIGNS[verdict]}'
-        f"</span> {verdict.value}</span>"
+        f'<span class="verdict {looks}"><span aria-hidden="true">{sign}</span> '
+        f"{verdict.value}{better}</span>"
     )
 
 
@@ -41,14 +52,10 @@ def claims_table(claims: Sequence[Claim], linked: Sequence[str]) -> str:
     Roles are explicit because a narrow page lays the table out as blocks, which would hide the
     table from screen readers.
     """
-
-    def tested(claim: Claim) -> bool:
-        return claim.verdict is not Verdict.UNTESTED
-
     parts = []
     for number, group in groupby(claims, key=lambda claim: claim.number):
         members = list(group)
-        shown = [claim for claim in members if claim.about in linked or tested(claim)]
+        shown = [c for c in members if c.about in linked or c.verdict is not Verdict.NOT_RUN]
         rules = {claim.rule for claim in members}
         shared = len(rules) == 1 and len(members) > 1  # shown once, then
         rule = f'<p class="quiet">{_rule(members[0])}</p>' if shared and shown else ""
@@ -83,28 +90,31 @@ def _claim_row(claim: Claim, linked: Sequence[str], *, with_rule: bool, with_dif
     where = f'<a href="#{escape(claim.about)}">{name}</a>' if claim.about in linked else name
     rule = f'<p class="quiet">{_rule(claim)}</p>' if with_rule else ""
     differs = (
-        f'<p class="quiet">Differs from the paper: {escape(_lower(claim.differs))}</p>'
+        f'<p class="quiet">Differs from the paper: {escape(lower(claim.differs))}</p>'
         if claim.differs and with_differs
         else ""
     )
     return (
         f'<tr role="row"><td role="cell"><b class="where">{where}</b> {escape(claim.statement)}'
-        f'</td><td role="cell">{verdict_mark(claim.verdict)}</td>'
+        f'</td><td role="cell">{verdict_mark(claim.verdict, beaten=claim.beaten)}</td>'
         f'<td role="cell"><p>{escape(claim.numbers)}</p>{rule}{differs}</td></tr>'
     )
 
 
 def _rule(claim: Claim) -> str:
-    return f"Rule: {escape(_lower(claim.rule))}"
+    return f"Rule: {escape(lower(claim.rule))}"
 
 
 def _not_run_row(claims: Sequence[Claim]) -> str:
     names = " · ".join(dict.fromkeys(words_of(claim.about).heading for claim in claims))
     statements = " ".join(dict.fromkeys(claim.statement for claim in claims))
+    why = claims[0].numbers
+    if len(claims) > 1:
+        why = f"There are no records for {len(claims)} claims."
     return (
         f'<tr role="row"><td role="cell"><b class="where">{escape(names)}</b> '
-        f'{escape(statements)}</td><td role="cell">{verdict_mark(Verdict.UNTESTED)}</td>'
-        '<td role="cell"><p class="quiet">Not run.</p></td></tr>'
+        f'{escape(statements)}</td><td role="cell">{verdict_mark(Verdict.NOT_RUN)}</td>'
+        f'<td role="cell"><p class="quiet">{escape(why)}</p></td></tr>'
     )
 
 
@@ -113,7 +123,7 @@ def numbers_table(records: Records, models: Sequence[str]) -> str:
     rows = [row for row in summary_rows(records) if row.model in models]
     styles = styles_of(records.experiment.methods)
     titles = {method.name: method.title for method in records.experiment.methods}
-    best = max(row.area for row in rows)
+    ahead = {model: _ahead(records, model) for model in models}
     several = len(models) > 1
     head = (
         "Method",
@@ -127,7 +137,10 @@ def numbers_table(records: Records, models: Sequence[str]) -> str:
         f"{escape(titles[row.method])}</span></th>"
         + "".join(
             f"<td>{cell}</td>"
-            for cell in [*[escape(model_name(row.model))] * several, *_cells(row, best)]
+            for cell in [
+                *[escape(model_name(row.model))] * several,
+                *_cells(row, ahead=row.method == ahead[row.model]),
+            ]
         )
         + "</tr>"
         for row in rows
@@ -139,12 +152,28 @@ def numbers_table(records: Records, models: Sequence[str]) -> str:
     )
 
 
-def _cells(row: SummaryRow, best: float) -> list[str]:
-    area = f"{100 * row.area:.1f}%"
+def _ahead(records: Records, model: str) -> str:
+    """The method whose area is above every other's with 95% confidence, if there is one."""
+    areas = {
+        method.name: by_seed(records, method.name, area(records.accuracy(method.name, model)))
+        for method in records.methods
+    }
+    for name, mine in areas.items():
+        others = [theirs for other, theirs in areas.items() if other != name]
+        if others and all(
+            len(mine.keys() & theirs.keys()) > 1 and paired(mine, theirs).low > 0
+            for theirs in others
+        ):
+            return name
+    return ""
+
+
+def _cells(row: SummaryRow, *, ahead: bool) -> list[str]:
+    mean = f"{100 * row.area:.1f}%"
     margin = 50 * (row.final_high - row.final_low)
     marks = (row.labels_to_90, row.labels_to_95, row.labels_to_all_clusters)
     return [
-        f"<b>{area}</b>" if row.area == best else area,
+        f"<b>{mean}</b>" if ahead else mean,
         f"{100 * row.final:.1f}% <span>± {margin:.1f}</span>",
         *("never" if mark is None else f"{mark:,g}" for mark in marks),
         seconds(row.seconds_per_question),
@@ -177,8 +206,3 @@ def grouping_table() -> str:
             cells.append(listed or "–")
         rows.append([name, *cells])
     return table(["Clusters of class", "0", "1", "2", "3", "4"], rows)
-
-
-def _lower(text: str) -> str:
-    """A sentence as it continues after a colon."""
-    return text[:1].lower() + text[1:]

@@ -1,6 +1,8 @@
 """Descriptions of the experiments, and how models and numbers are written."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from poise.experiments.experiment import CHOOSING
 
@@ -92,6 +94,18 @@ def seconds(value: float) -> str:
 def sentence(words: str) -> str:
     """`words` as a sentence with a capital and a full stop; an empty text stays empty."""
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
+
+
+def code_of(run: Mapping[str, Any]) -> str:
+    """The code that a run used: its commit if that is known, else the version."""
+    if run.get("commit"):
+        return f"commit {run['commit']}"
+    return f"poise {run['versions'].get('poise', 'of an unknown version')}"
+
+
+def lower(text: str) -> str:
+    """A sentence as it continues after a colon."""
+    return text[:1].lower() + text[1:]
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

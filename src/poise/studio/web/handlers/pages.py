@@ -46,6 +46,10 @@ async def logout(site: Site, request: Request) -> Response:
     return response
 
 
+async def health(site: Site, request: Request) -> Response:
+    return Answer({"ok": True})
+
+
 async def description(site: Site, request: Request) -> Response:
     return Answer(site.description)
 
