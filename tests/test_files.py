@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from poise.files import write_bytes, write_together, write_whole
+from poise.files import write_bytes, write_folder, write_together, write_whole
 
 
 def fail_with(error):
@@ -51,3 +51,52 @@ def test_several_texts_appear_together(tmp_path):
     with pytest.raises(OSError, match="taken"):
         write_together(tmp_path, {"taken": "x"})
     assert (tmp_path / "page.html").read_text() == "b"
+
+
+def fill(*names):
+    def write(folder):
+        for name in names:
+            (folder / name).write_text(name)
+
+    return write
+
+
+def names_in(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def test_a_folder_appears_as_a_whole_and_replaces_another(tmp_path):
+    folder = tmp_path / "new" / "folder"
+    write_folder(folder, fill("a", "b"))
+    assert names_in(tmp_path / "new") == ["folder", "folder/a", "folder/b"]
+    write_folder(folder, fill("c"))
+    assert names_in(tmp_path / "new") == ["folder", "folder/c"]
+
+
+def test_a_folder_that_fails_leaves_the_old_one_alone(tmp_path):
+    folder = tmp_path / "folder"
+    write_folder(folder, fill("a"))
+
+    def half(new):
+        fill("b")(new)
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        write_folder(folder, half)
+    assert names_in(tmp_path) == ["folder", "folder/a"]
+
+
+def test_a_folder_that_cannot_take_its_place_brings_the_old_one_back(tmp_path, monkeypatch):
+    folder = tmp_path / "folder"
+    write_folder(folder, fill("a"))
+    replace = type(folder).replace
+
+    def refuse(path, target):
+        if target == folder and not (path / "a").exists():
+            raise OSError(errno.EACCES, "Permission denied")
+        return replace(path, target)
+
+    monkeypatch.setattr(type(folder), "replace", refuse)
+    with pytest.raises(OSError, match="Permission denied"):
+        write_folder(folder, fill("b"))
+    assert names_in(tmp_path) == ["folder", "folder/a"]

@@ -28,6 +28,8 @@ LAYERS: dict[str, tuple[float, str]] = {
     "data": (2, "items, data sets, embeddings"),
     "base": (1, "errors, registries, files, checks"),
 }
+#: Imports that are no arrows: a public name that a layer above the engine provides.
+PUBLIC_NAMES = frozenset({("poise", "integrations")})
 #: Colours: ground of a box, its edge, text, quiet text, arrows.
 COLOURS = {
     "light": ("#f4f6f8", "#9aa5b1", "#1c1e22", "#5a606b", "#66707c"),
@@ -69,7 +71,8 @@ def imports() -> dict[str, set[str]]:
         here = layer(".".join(parts).removesuffix(".__init__"))
         modules = imported(path.read_text(encoding="utf-8"))
         others = {layer(name) for name in modules if name.split(".")[0] == "poise"}
-        edges.setdefault(here, set()).update(others - {here})
+        shown = {name for name in others - {here} if (here, name) not in PUBLIC_NAMES}
+        edges.setdefault(here, set()).update(shown)
     return edges
 
 

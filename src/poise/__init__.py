@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from poise.data.embeddings import embed, embeddings
     from poise.errors import PoiseError
     from poise.graph import Graph, epsilon_graph, knn_graph
+    from poise.integrations.projects import open_project
     from poise.models import Labels, ScoreResult
     from poise.models.estimators import (
         PWLL,
@@ -63,6 +64,7 @@ _home = {
     "epsilon_graph": "poise.graph",
     "knn_graph": "poise.graph",
     "load_dataset": "poise.data.datasets",
+    "open_project": "poise.integrations.projects",
     "policies": "poise.active",
     "register": "poise.active",
     "schedules": "poise.active",
@@ -97,6 +99,7 @@ __all__ = [
     "epsilon_graph",
     "knn_graph",
     "load_dataset",
+    "open_project",
     "policies",
     "register",
     "schedules",

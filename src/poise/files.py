@@ -1,6 +1,7 @@
 """Write files so that a reader sees the old file or the new one, never a part of either."""
 
 import os
+import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -40,6 +41,33 @@ def write_whole(path: Path, write: Callable[[BinaryIO], object], *, durably: boo
 def write_bytes(path: Path, content: bytes, *, durably: bool = True) -> None:
     """Write bytes as `write_whole` does."""
     write_whole(path, lambda file: file.write(content), durably=durably)
+
+
+def write_folder(path: Path, fill: Callable[[Path], object]) -> None:
+    """Make a folder with all that `fill` writes into it, or none; an existing one is replaced.
+
+    Parameters
+    ----------
+    fill : callable
+        Called with a new folder beside `path`, which then takes its place.
+    """
+    part, old = _part(path), _part(path)
+    with _errors_name(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.mkdir()
+    try:
+        fill(part)
+        if path.exists():
+            path.replace(old)
+        try:
+            part.replace(path)
+        except OSError:
+            if old.exists():
+                old.replace(path)
+            raise
+    finally:
+        for left in (part, old):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def write_together(folder: Path, texts: Mapping[str, str]) -> None:

@@ -238,6 +238,14 @@ class Learner(Shared):
         return Predictor(self._now()).probabilities
 
     @property
+    def held_out_probabilities(self) -> dict[int, Floats]:
+        """Labelled node -> its (C,) calibrated probabilities by a model without its label.
+
+        To find wrong labels, or to measure the model; see also `poise.models.suspicion`.
+        """
+        return Predictor(self._now()).held_out_probabilities
+
+    @property
     def calibration(self) -> Calibration:
         """Turns scores into probabilities; fitted to labels that were held out."""
         return Predictor(self._now()).calibration

@@ -74,6 +74,23 @@ class Predictor:
         return self.calibration.apply(result.probabilities, keep=known)
 
     @property
+    def held_out_probabilities(self) -> dict[int, Floats]:
+        """Labelled node -> its calibrated (C,) probabilities by a model without its label.
+
+        Uniform where no other label reaches the node. The calibration knows all labels.
+        """
+        labels = self.moment.labels
+        if not len(labels):
+            return {}
+        chosen, scores = self._held_out_scores(labels)
+        total = scores.sum(axis=1, keepdims=True)
+        shares = np.where(
+            total > 0, scores / np.where(total > 0, total, 1.0), 1 / len(self.classes)
+        )
+        rows = self.calibration.apply(shares)
+        return dict(zip(labels.nodes[chosen].tolist(), rows, strict=True))
+
+    @property
     def calibration(self) -> Calibration:
         """Turns scores into probabilities; fitted to labels that were held out."""
         with self._kept.solving:  # one thread computes it, the others find it
@@ -88,20 +105,18 @@ class Predictor:
 
     def _calibration(self, labels: Labels) -> Calibration:
         result = self.result
-        if self._settings.predicts_by == "auto":
-            chosen = np.arange(len(labels))
-            held_out = held_out_combined(
-                self.graph,
-                labels,
-                self.moment.predicting,
-                self._linear_power(labels),
-                self._settings.most_held_out,
-            )
-        else:
-            chosen, held_out = _held_out(self.moment)
+        chosen, held_out = self._held_out_scores(labels)
         rest = result.reached.copy()
         rest[labels.nodes] = False
         return Calibration.fit(result.probabilities[rest], held_out, labels.codes[chosen])
+
+    def _held_out_scores(self, labels: Labels) -> tuple[Ints, Floats]:
+        """Positions of labels, and their scores by a model that has not seen them."""
+        if self._settings.predicts_by != "auto":
+            return _held_out(self.moment)
+        power, most = self._linear_power(labels), self._settings.most_held_out
+        scores = held_out_combined(self.graph, labels, self.moment.predicting, power, most)
+        return np.arange(len(labels)), scores
 
     def _linear_power(self, labels: Labels) -> float:
         """How much the linear model of the features counts; computed once for each state.

@@ -43,7 +43,8 @@ from poise.errors import InputError
     "--import",
     "labels",
     type=click.Path(path_type=Path),
-    help="Import labels from an earlier export: .csv, .jsonl or .parquet.",
+    help="Import labels from an export of poise, Label Studio (.json), Hugging Face, FiftyOne or "
+    "cleanlab, or from a folder per class.",
 )
 @click.option(
     "--project",
@@ -118,6 +119,7 @@ def label(
       poise label reviews.csv --column text --no-browser
       poise label items.parquet --column title,body --vectors embedding
       poise label photos/ --features X.npy
+      poise label photos/ --import tasks.json
       poise label photos/ --annotators --host 0.0.0.0
       poise label photos/ --host 0.0.0.0 --certfile cert.pem --keyfile key.pem
     """
@@ -132,6 +134,7 @@ def label(
         raise InputError("--overlap needs --annotators: one person labels an item only once")
     if (certfile is None) != (keyfile is None):
         raise InputError("--certfile and --keyfile must be used together")
+    from poise.integrations.imports.formats import read_labels
     from poise.studio.opening import Opening, Source
     from poise.studio.web.serve import serve
 
@@ -141,13 +144,10 @@ def label(
     )
     wanted = wanted.as_before()
     wanted.check()
+    labels = [] if wanted.labels is None else read_labels(wanted.labels, Path(source))
 
     def ready(addresses: list[str]) -> None:
-        click.echo(f"Label {source} at\n\n  {addresses[0]}\n")
-        if len(addresses) > 1:
-            others = "\n  ".join(addresses[1:])
-            click.echo(f"From other machines, with the password:\n\n  {others}\n")
-        click.echo("Press Ctrl-C to stop; every answer is saved.")
+        show_addresses(source, addresses)
         if not no_browser:
             click.launch(addresses[0])
 
@@ -155,7 +155,11 @@ def label(
         click.echo(f"Could not prepare {source}: {error}\nPress Ctrl-C to quit.", err=True)
 
     serve(
-        Opening(wanted, tell=lambda line: click.echo(line, err=True)),
+        Opening(
+            wanted,
+            tell=lambda line: click.echo(line, err=True),
+            read_labels=lambda path: labels,  # read before the page opens
+        ),
         host=host,
         port=port,
         password=password or "",
@@ -166,6 +170,15 @@ def label(
         failed=failed,
         bar=progress_bar,
     )
+
+
+def show_addresses(source: str, addresses: list[str]) -> None:
+    """Print where the app is: first for this machine, then for others."""
+    click.echo(f"Label {source} at\n\n  {addresses[0]}\n")
+    if len(addresses) > 1:
+        others = "\n  ".join(addresses[1:])
+        click.echo(f"From other machines, with the password:\n\n  {others}\n")
+    click.echo("Press Ctrl-C to stop; every answer is saved.")
 
 
 def asked_password(host: str) -> str:

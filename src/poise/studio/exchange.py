@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from poise.data.tables import PARQUET_ERRORS
 from poise.data.text import parse_json
@@ -20,7 +21,6 @@ from poise.studio.project import Project
 from poise.studio.source.catalogue import Catalogue
 
 FORMATS = ("csv", "jsonl", "parquet")
-FIELDS = ("id", "source", "label", "by", "confidence", "time")
 #: In the column `by`: the model, the only person of a project without names, the source itself.
 MODEL, PERSON, SOURCE = "model", "person", "source"
 
@@ -28,7 +28,19 @@ MODEL, PERSON, SOURCE = "model", "person", "source"
 #: Apostrophes before it count, so that an apostrophe of the text's own is not taken away.
 FORMULA = re.compile(r"'*(?![+-]?\d+(?:[.,]\d+)?\Z)[=+\-@\t\r\n＝＋－＠]", re.ASCII)
 
-Row = tuple[str, str, str, str, float | None, str | None]
+
+class Row(NamedTuple):
+    """An item with its label, or with its predicted class."""
+
+    id: str
+    source: str
+    label: str
+    by: str
+    confidence: float | None
+    time: str | None
+
+
+FIELDS = Row._fields
 
 
 class Labelling(Protocol):
@@ -51,10 +63,10 @@ def rows(labelling: Labelling, predictions: Predictions | None) -> list[Row]:
         item, source = catalogue.ids[node], catalogue.sources[node]
         labelled = labels.get(item)
         if labelled is not None:
-            exported.append((item, source, labelled.label, labelled.by, None, labelled.time))
+            exported.append(Row(item, source, labelled.label, labelled.by, None, labelled.time))
         elif predictions is not None and node < len(predictions):
             name, confidence = predictions.of(node)
-            exported.append((item, source, name, MODEL, confidence, None))
+            exported.append(Row(item, source, name, MODEL, confidence, None))
     return exported
 
 
@@ -139,6 +151,11 @@ def read(content: bytes, name: str) -> list[dict[str, Any]]:
     return table
 
 
+def read_file(path: Path) -> list[dict[str, Any]]:
+    """The rows of such a file on disk."""
+    return read(path.read_bytes(), path.name)
+
+
 def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
@@ -156,6 +173,18 @@ class Imported:
     unchanged: int
     unknown: int
     predictions: int
+
+    def sentence(self, name: str) -> str:
+        """The same for whoever imported a file of this name."""
+        others = {
+            "unchanged": self.unchanged,
+            "of unknown items": self.unknown,
+            "predicted or empty": self.predictions,
+        }
+        left = ", ".join(f"{count:,} {why}" for why, count in others.items() if count)
+        return f"Imported {self.imported:,} labels from {name}" + (
+            f"; left out {left}" * bool(left)
+        )
 
 
 def take_in(project: Project, imported: Iterable[dict[str, Any]]) -> Imported:

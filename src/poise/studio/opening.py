@@ -18,7 +18,7 @@ from poise.data.showing import shown_file
 from poise.errors import PoiseError
 from poise.linalg.warm_up import warm_up
 from poise.progress import Begin, Progress, no_steps, shifted
-from poise.studio.exchange import make_class, read, take_in, take_in_known
+from poise.studio.exchange import make_class, read_file, take_in, take_in_known
 from poise.studio.log.events import Event
 from poise.studio.log.store import EventStore
 from poise.studio.project import Project
@@ -48,6 +48,7 @@ class Opening:
     source : what to label
     store : the log; that of the project's folder by default
     tell : called with a sentence before a step that takes long
+    read_labels : reads the rows of the file to import
 
     Attributes
     ----------
@@ -65,8 +66,9 @@ class Opening:
         source: Source,
         store: EventStore | None = None,
         tell: Callable[[str], None] = lambda line: None,
+        read_labels: Callable[[Path], list[dict[str, Any]]] = read_file,
     ) -> None:
-        self.source, self._tell = source, tell
+        self.source, self._tell, self._read_labels = source, tell, read_labels
         self._store = store
         self._begin: Begin = no_steps
         self.steps: list[Step] = []
@@ -265,7 +267,8 @@ class Opening:
             make_class(project, name)
         take_in_known(project)
         if self.source.labels is not None:
-            take_in(project, read(self.source.labels.read_bytes(), self.source.labels.name))
+            counts = take_in(project, self._read_labels(self.source.labels))
+            self._tell(counts.sentence(self.source.labels.name))
         for name, value in self.source.settings.items():
             if project.state.settings[name] != value:
                 project.record(Event("setting", {"name": name, "value": value}))

@@ -73,9 +73,7 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     """
     if not setup.labels:
         return None
-    learner = setup.learner(graph, 0)
-    if _is_large(learner):
-        learner = learner.copy(most_held_out=LARGE_HELD_OUT)
+    learner = predicting_learner(graph, setup)
     # The guess shown with a question comes from the graph alone, so it is calibrated separately.
     calibration, deciding = learner.calibration, _by(learner, "balanced").calibration
     # While there is only one class, every guess is right, which is no evidence.
@@ -96,6 +94,12 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
         _advice(graph, setup, _by(learner, "pwll"), surprising),
         explored(graph, np.array(list(setup.labels), dtype=np.int64)),
     )
+
+
+def predicting_learner(graph: Graph, setup: Setup) -> Learner:
+    """A learner with the labels of a setup, as quick as predictions for so many items must be."""
+    learner = setup.learner(graph, 0)
+    return learner.copy(most_held_out=LARGE_HELD_OUT) if _is_large(learner) else learner
 
 
 def surprising_answers(state: State, nodes: Mapping[str, int]) -> dict[int, bool]:

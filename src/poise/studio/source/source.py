@@ -122,7 +122,7 @@ class Source:
         for file in (self.features, self.feature_names):
             if file is not None and not file.is_file():
                 raise InputError(f"there is no file {file}: give the vectors' file again")
-        if self.labels is not None and not self.labels.is_file():
+        if self.labels is not None and not self.labels.exists():
             raise InputError(f"there is no file {self.labels} to import labels from")
 
     def read(

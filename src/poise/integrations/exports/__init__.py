@@ -1,0 +1,1 @@
+"""Projects as files of other tools: a module for each format, and `formats` to choose one."""
