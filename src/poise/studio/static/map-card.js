@@ -36,7 +36,7 @@ export class MapCard {
 
   fetch(node) {
     if (!this.items.has(node)) {
-      const item = this.map.host.get(`api/map/item?node=${node}`);
+      const item = this.map.host.map.item(node);
       item.catch(() => this.items.delete(node));
       this.items.set(node, item);
       if (this.items.size > KEPT_ITEMS) this.items.delete(this.items.keys().next().value);

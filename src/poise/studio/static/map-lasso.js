@@ -79,7 +79,7 @@ export class Lasso {
   close() {
     if (!this.chosen) return;
     this.chosen = null;
-    if (this.bar.contains(document.activeElement)) this.map.canvas.focus();
+    if (this.bar.matches(":focus-within")) this.map.canvas.focus();
     this.bar.hidden = true;
     this.map.view.setLine(null);
   }
@@ -102,7 +102,7 @@ export class Lasso {
     const buttons = this.bar.querySelectorAll("button");
     for (const button of buttons) button.disabled = true;
     try {
-      const { items: ids } = await map.host.post("api/map/items", { nodes: chosen.nodes });
+      const { items: ids } = await map.host.map.items(chosen.nodes);
       await work(ids);
       if (map.closed) return;
       map.host.say(done);

@@ -28,7 +28,7 @@ export function tag({ key, colour, name, plain }) {
 // Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one of them, or
 // shows only that one; `filter(null)` shows all.
 export function fillLegend(legend, title, rows, filter) {
-  const focused = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
+  const focused = [...legend.querySelectorAll("button")].indexOf(legend.getRootNode().activeElement);
   const { scrollTop, scrollLeft } = legend.querySelector(".map-rows") ?? { scrollTop: 0, scrollLeft: 0 };
   const head = element("div", "map-head");
   const all = button({ className: "map-all", onclick: () => filter(null) }, "Show all");
