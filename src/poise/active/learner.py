@@ -330,17 +330,15 @@ class Learner(Shared):
     # In a notebook ----------------------------------------------------------------------------
 
     def widget(self, items: Any) -> Any:
-        """The label screen in a notebook, with the keys of the app; needs ``poise[notebook]``.
+        """A `LabelWidget`: the label screen in a notebook, which tells this learner the answers.
+
+        Needs ``poise[notebook]``.
 
         Parameters
         ----------
         items : list, array or function
             What the nodes stand for, in their order: texts, image files, PIL images, an array of
             uint8 images, or a function that returns one of these for a node.
-
-        Returns
-        -------
-        LabelWidget, whose answers this learner is told; see docs/integrations/notebooks.md
         """
         return bridge("notebook").LabelWidget(self, items)
 

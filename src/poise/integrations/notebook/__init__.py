@@ -10,5 +10,6 @@ needed("anywidget", "notebook", "a widget in a notebook")
 
 # Below the check, which says what to install.
 from poise.integrations.notebook.label import LabelWidget  # noqa: E402
+from poise.integrations.notebook.map import MapWidget  # noqa: E402
 
-__all__ = ["LabelWidget"]
+__all__ = ["LabelWidget", "MapWidget"]

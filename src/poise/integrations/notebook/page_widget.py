@@ -28,7 +28,7 @@ class PageWidget(anywidget.AnyWidget):
         What the learner knows. It is replaced when it changes, so it can be observed.
     """
 
-    labels = traitlets.Dict(read_only=True)
+    labels: traitlets.Dict[Any, Any] = traitlets.Dict(read_only=True)
     _state = traitlets.Dict().tag(sync=True)
 
     def __init__(self, handlers: dict[str, Handler]) -> None:

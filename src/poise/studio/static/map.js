@@ -159,6 +159,7 @@ class MapScreen {
       leave: () => card.point(null),
       click: (left, top, pointer) => card.click(this.view.hit(left, top, REACH_PIXELS), pointer),
       wantsLasso: (event) => lasso.on || event.shiftKey,
+      wantsWheel: (event) => this.host.wantsWheel?.(event) ?? true,
       lasso: (left, top, first) => lasso.extend(left, top, first),
       lassoEnd: () => lasso.end(),
       lassoCancel: () => lasso.cancel(),
@@ -314,7 +315,7 @@ class MapScreen {
     if (event.target.closest?.("dialog, input:not([type=radio]), textarea, select")) return;
     if (this.page.querySelector("dialog[open]")) return;
     const free = event.target === this.canvas || event.target === document.body;
-    if (!this.handle(keyOf(event, this.lasso.chosen ? this.host.classes() : []), free)) return;
+    if (!this.handle(keyOf(event, this.lasso.classes), free)) return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -322,7 +323,7 @@ class MapScreen {
   // Whether the key meant something here. `free`: no control has the focus that wants it itself.
   handle(key, free) {
     const { card, lasso, view } = this;
-    const labelClass = lasso.chosen && this.host.classes().find((candidate) => candidate.key === key);
+    const labelClass = lasso.classes.find((candidate) => candidate.key === key);
     const directions = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     if (labelClass) lasso.label(labelClass.name);
     else if (key === "Escape") return this.leave();
