@@ -22,7 +22,7 @@ NAME = "test.ipynb"
 class Lab:
     """``jupyter lab`` on loopback, with folders of its own and nothing fetched or announced."""
 
-    def __init__(self, folder: Path, cells: list[str]) -> None:
+    def __init__(self, folder: Path, cells: list[str], theme: str = "JupyterLab Light") -> None:
         self.folder = folder
         work = folder / "work"
         work.mkdir()
@@ -33,6 +33,13 @@ class Lab:
             "nbformat_minor": 5,
         }
         (work / NAME).write_text(json.dumps(notebook), encoding="utf-8")
+        settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
+        settings.mkdir(parents=True)
+        for name, value in {
+            "notification": {"fetchNews": "false"},
+            "themes": {"theme": theme},
+        }.items():
+            (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(value))
         self.port = free_port()
         options = {
             "ServerApp.ip": "127.0.0.1",
@@ -76,19 +83,21 @@ class Lab:
     def _answers(self) -> bool:
         if self.process.poll() is not None:
             raise AssertionError(f"JupyterLab ended: {self.words()}")
-        address = f"http://127.0.0.1:{self.port}/api/status?token={TOKEN}"
-        try:
-            with urllib.request.urlopen(address, timeout=5) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
+        return self._get("status") is not None
 
     def is_idle(self) -> bool:
         """Whether a kernel is connected to a page and waits for cells."""
-        address = f"http://127.0.0.1:{self.port}/api/kernels?token={TOKEN}"
-        with urllib.request.urlopen(address, timeout=30) as answer:
-            kernels = json.load(answer)
+        kernels = self._get("kernels") or []
         return any(k["connections"] and k["execution_state"] == "idle" for k in kernels)
+
+    def _get(self, what: str) -> Any:
+        """What the server says; None while it does not answer, or starts a kernel."""
+        address = f"http://127.0.0.1:{self.port}/api/{what}?token={TOKEN}"
+        try:
+            with urllib.request.urlopen(address, timeout=10) as answer:
+                return json.load(answer)
+        except OSError:
+            return None
 
     def words(self) -> str:
         """The end of what JupyterLab printed."""

@@ -81,8 +81,6 @@ class Asking:
     def leave(self, listener: Callable[[], None]) -> None:
         """Call this listener no more; the last one ends the thread."""
         with self._joining:
-            if listener not in self._listeners:
-                return
             self._listeners.remove(listener)
             is_last = not self._listeners
             if is_last:

@@ -66,6 +66,7 @@ class LabelWidget(PageWidget):
             }
         )
         self._asking = Asking.join(learner, self._update)
+        self._end = lambda: self._asking.leave(self._update)
         self._update()
 
     # What a person can do, which Python can do as well ---------------------------------------
@@ -103,12 +104,6 @@ class LabelWidget(PageWidget):
         if not self._asking.wait(seconds):
             raise InputError(f"there is no question after {seconds:g} s: call wait again")
         return self.question
-
-    def close(self) -> None:
-        """Remove the widget from the notebook, and end its thread."""
-        if hasattr(self, "_asking"):
-            self._asking.leave(self._update)
-        super().close()
 
     # Requests of the browser --------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ class MapWidget(PageWidget):
         "map-widget.js", PAGE / "studio.css", PAGE / "map.css", HERE / "widget.css"
     )
 
-    selected: traitlets.List[int] = traitlets.List(read_only=True)
+    selected: "traitlets.List[int]" = traitlets.List(read_only=True)
 
     def __init__(self, graph: Graph, *, learner: Learner | None = None, items: Any = None) -> None:
         if learner is not None and learner.graph.n_nodes != graph.n_nodes:
@@ -115,13 +115,7 @@ class MapWidget(PageWidget):
         self._changed()
         if self._follower is not None:
             self._follower.start()
-
-    def close(self) -> None:
-        """Remove the widget from the notebook, and end its thread."""
-        follower = getattr(self, "_follower", None)
-        if follower is not None:
-            follower.close()
-        super().close()
+            self._end = self._follower.close
 
     # Layouts --------------------------------------------------------------------------------------
 
@@ -207,15 +201,21 @@ class MapWidget(PageWidget):
 
     def label(self, nodes: list[int], label: Any) -> None:
         """Tell the learner the class of some nodes, whether they have one or not."""
-        if self._learner is None:
+        learner = self._learner
+        if learner is None:
             raise InputError("this map has no learner: make it by graph.map(learner=learner)")
-        labelled = self._learner.labels
+        now = learner.snapshot()
+        may_be_told = now.candidates.copy()
+        may_be_told[now.pending] = True
+        labelled = set(now.labels.nodes.tolist())
         changed = [node for node in nodes if node in labelled]
         new = [node for node in nodes if node not in labelled]
+        if set_aside := [node for node in new if not may_be_told[node]]:
+            learner.release(set_aside)
         if changed:
-            self._learner.relabel(changed, [label] * len(changed))
+            learner.relabel(changed, [label] * len(changed))
         if new:
-            self._learner.tell(new, [label] * len(new))
+            learner.tell(new, [label] * len(new))
         if self._follower is not None:
             self._follower.wake()
 

@@ -28,15 +28,25 @@ class PageWidget(anywidget.AnyWidget):
         What the learner knows. It is replaced when it changes, so it can be observed.
     """
 
-    labels: traitlets.Dict[Any, Any] = traitlets.Dict(read_only=True)
+    labels: "traitlets.Dict[Any, Any]" = traitlets.Dict(read_only=True)
     _state = traitlets.Dict().tag(sync=True)
 
     def __init__(self, handlers: dict[str, Handler]) -> None:
         super().__init__()
         self._handlers = handlers
+        #: Ends the thread; None if there is none.
+        self._end: Callable[[], None] | None = None
         #: Held while traits change: they change in several threads.
         self._showing = threading.RLock()
         self.on_msg(self._receive)
+
+    def close(self) -> None:
+        """Remove the widget from the notebook, and end its thread."""
+        # The garbage collector calls this too, in any thread: then there is nothing left to end.
+        end, self._end = getattr(self, "_end", None), None
+        if end is not None:
+            end()
+        super().close()
 
     def _receive(self, _: Any, message: Any, buffers: list[memoryview]) -> None:
         """Answer a request; its number goes with the answer."""

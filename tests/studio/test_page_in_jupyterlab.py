@@ -65,7 +65,9 @@ def run(page, number):
     page.keyboard.press("Control+Enter")
     cell.locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]")).wait_for()
     printed = cell.locator(".jp-OutputArea-output pre")
-    return json.loads(printed.first.inner_text()) if printed.count() else None
+    words = printed.first.inner_text() if printed.count() else "null"
+    assert "Traceback" not in words, words
+    return json.loads(words)
 
 
 def item(page, other_than=None):
