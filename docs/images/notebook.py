@@ -56,13 +56,13 @@ def label(page: Page, truth: list[int]) -> None:
     for _ in range(ANSWERS):
         item = stage.get_attribute("data-item")
         assert item is not None
-        page.keyboard.press("1234567890"[("1234567890").index(str(truth[int(item)]))])
+        page.keyboard.press(str(truth[int(item)]))
         until(lambda before=item: stage.get_attribute("data-item") != before)
     cells.nth(1).click()
     page.keyboard.press("Control+Enter")
     page.locator(".map-place[data-ready=yes]").wait_for()
-    page.get_by_text("Neighbourhoods").click()
-    page.get_by_text("Prediction", exact=True).click()
+    page.get_by_role("radio", name="Neighbourhoods").check()
+    page.get_by_role("radio", name="Prediction").check()
     page.wait_for_timeout(4000)
     page.locator(".jp-Notebook .jp-Cell").nth(0).scroll_into_view_if_needed()
     stage.click()
