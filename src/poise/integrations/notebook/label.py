@@ -7,7 +7,7 @@ import traitlets
 from ipywidgets import CallbackDispatcher
 
 from poise import Learner
-from poise.errors import InputError
+from poise.errors import InputError, PoiseError
 from poise.integrations.notebook.asking import Asking
 from poise.integrations.notebook.bundle import HERE, PAGE, widget_module
 from poise.integrations.notebook.contents import Items
@@ -65,7 +65,8 @@ class LabelWidget(PageWidget):
                 "undo": lambda _, __: self._do(self.undo),
             }
         )
-        self._asking = Asking.join(learner, self._update)
+        with self._showing:  # the thread must find it
+            self._asking = Asking.join(learner, self._update)
         self._end = lambda: self._asking.leave(self._update)
         self._update()
 
@@ -102,7 +103,7 @@ class LabelWidget(PageWidget):
     def wait(self, seconds: float = 60.0) -> int | None:
         """Wait until the next question is known, and return it; None if nothing is left to ask."""
         if not self._asking.wait(seconds):
-            raise InputError(f"there is no question after {seconds:g} s: call wait again")
+            raise PoiseError(f"there is no question after {seconds:g} s: call wait again")
         return self.question
 
     # Requests of the browser --------------------------------------------------------------------

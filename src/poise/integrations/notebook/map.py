@@ -51,16 +51,19 @@ class Guesses:
         return cls(np.zeros(n_nodes, dtype="<u2"), np.zeros(n_nodes, dtype=np.uint8))
 
     @classmethod
-    def of(cls, learner: Learner) -> "Guesses":
-        """The newest predictions; questions that somebody waits for come first."""
+    def of(cls, learner: Learner, n_nodes: int) -> "Guesses":
+        """The newest predictions of the first nodes; questions that somebody waits for come first.
+
+        A learner that has grown has more.
+        """
         now = learner.copy()  # all of it belongs to one moment
         if not now.labels:
-            return replace(cls.none(now.graph.n_nodes), moment=now.events)
+            return replace(cls.none(n_nodes), moment=now.events)
         with TURNS.in_background():
             result = now.result
             codes = np.where(result.reached, result.codes + 1, 0).astype("<u2")
             known = np.rint(255 * np.minimum(now.norms, 1.0)).astype(np.uint8)
-        return cls(codes, known, now.events)
+        return cls(codes[:n_nodes], known[:n_nodes], now.events)
 
 
 class MapWidget(PageWidget):
@@ -162,7 +165,8 @@ class MapWidget(PageWidget):
         if self._learner is not None:
             codes = {label: code + 1 for code, label in enumerate(self._learner.classes)}
             for node, label in self._learner.labels.items():
-                labels[node] = codes.get(label, 0)
+                if node < len(labels):
+                    labels[node] = codes.get(label, 0)
         guesses = self._guesses
         return {}, [labels.tobytes() + guesses.codes.tobytes() + guesses.known.tobytes()]
 
@@ -175,7 +179,7 @@ class MapWidget(PageWidget):
             self._guessing = in_background(lambda: self._guess(learner))
 
     def _guess(self, learner: Learner) -> None:
-        self._guesses = Guesses.of(learner)
+        self._guesses = Guesses.of(learner, self._graph.n_nodes)
         self._changed()
 
     def _item(self, message: dict[str, Any]) -> Reply:

@@ -1,5 +1,6 @@
 """What both widgets share: messages from the browser, and a learner that other cells may change."""
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from poise.studio.log.events import Event
 
 #: What a handler returns: a JSON object, and arrays beside it.
 Reply = tuple[dict[str, Any], list[bytes]]
+log = logging.getLogger(__name__)
 Handler = Callable[[dict[str, Any], list[memoryview]], Reply]
 
 
@@ -58,6 +60,9 @@ class PageWidget(anywidget.AnyWidget):
             reply, arrays = handler(content, buffers)
         except PoiseError as error:
             reply, arrays = {"problem": str(error)}, []
+        except Exception as error:  # whoever waits for the answer must get one
+            log.exception("a widget could not answer")
+            reply, arrays = {"problem": repr(error)}, []
         self.send({"id": content.get("id"), **reply}, arrays)
 
     def _show(self, state: dict[str, Any], labels: dict[int, Label]) -> None:

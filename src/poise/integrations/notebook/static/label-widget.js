@@ -24,7 +24,7 @@ const NEXT = "The labels are in Python.";
 
 class LabelView {
   constructor(model, host, styles, signal) {
-    Object.assign(this, { model, kernel: new Kernel(model), itemShown: null, sending: false });
+    Object.assign(this, { model, kernel: new Kernel(model), itemShown: null, sending: false, refusal: "" });
     this.contents = new Contents((item) => this.kernel.content(item, false));
     this.root = makeFrame(host, styles, { signal });
     this.build();
@@ -172,11 +172,11 @@ class LabelView {
   async send(kind, data) {
     if (this.sending) return;
     this.sending = true;
-    this.say("");
+    this.refusal = "";
     try {
       await this.kernel.request(kind, data);
     } catch (error) {
-      this.say(`${error.message}.`);
+      this.refusal = `${error.message}.`;
     } finally {
       this.sending = false;
       this.show();
@@ -185,16 +185,12 @@ class LabelView {
 
   // ---- What is shown ------------------------------------------------------------------------------
 
-  say(words) {
-    this.problem.textContent = words;
-  }
-
   show() {
     const { question, state } = this;
     this.column.show(state);
     this.counts.textContent = `${counted(state.answers, "answer")} · ${number(state.items)} items`;
     showGuess(this.guess, state, NEXT);
-    if (state.problem) this.say(`${state.problem}.`);
+    this.problem.textContent = state.problem ? `${state.problem}.` : this.refusal;
     this.buttons.get("Enter").disabled = !question?.guess;
     this.buttons.get("u").disabled = !state.undoable;
     for (const key of "sxcn") this.buttons.get(key).disabled = !question;
