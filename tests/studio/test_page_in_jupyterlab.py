@@ -155,6 +155,10 @@ def test_a_lasso_on_the_map_selects_and_labels(notebook):
     page.locator(".map-widget .map-chosen", has_text="100 items").wait_for()
     assert run(page, 5)[0] == list(range(100))
     canvas.focus()
+    page.keyboard.press("Escape")
+    page.locator(".map-widget .map-chosen").wait_for(state="hidden")
+    page.keyboard.press("Enter")  # with the lasso on: everything in view
+    page.locator(".map-widget .map-chosen", has_text="100 items").wait_for()
     page.keyboard.press("1")
     page.locator(".map-widget .map-chosen").wait_for(state="hidden")
     assert run(page, 6) == [[], 100]

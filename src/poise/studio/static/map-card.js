@@ -73,7 +73,8 @@ export class MapCard {
   }
 
   async open(node) {
-    const { host } = this.map;
+    const { host, lasso } = this.map;
+    lasso.close();
     try {
       host.open((await this.fetch(node)).item);
     } catch (error) {
