@@ -32,6 +32,15 @@ def missing(package: str, extra: str, purpose: str, instead: str = "") -> Missin
     )
 
 
+def bridge(name: str) -> Any:
+    """A module of `poise.integrations`, for a method that only hands its object over.
+
+    This is the one way in which a layer reaches a higher one: when such a method is called, never
+    when a module is imported. tests/test_import_directions.py lists who may do so.
+    """
+    return import_module(f"poise.integrations.{name}")
+
+
 def install(extra: str) -> str:
     """The command that installs an extra of poise."""
     return f"pip install 'poise[{extra}]'"

@@ -22,6 +22,7 @@ from poise.active.stopping import Advice
 from poise.arrays import Bools, Floats, Ints
 from poise.checks import whole_number
 from poise.errors import LabelError
+from poise.extras import bridge
 from poise.graph import Graph
 from poise.models.calibration import Calibration
 from poise.models.poisson_weights import SHIFT
@@ -333,6 +334,21 @@ class Learner(Shared):
         learner = cls(graph, **settings)
         learner._session = session
         return learner
+
+    # In a notebook ----------------------------------------------------------------------------
+
+    def widget(self, items: Any) -> Any:
+        """A `LabelWidget`: the label screen in a notebook, which tells this learner the answers.
+
+        Needs ``poise[notebook]``.
+
+        Parameters
+        ----------
+        items : list, array or function
+            What the nodes stand for, in their order: texts, image files, PIL images, an array of
+            uint8 images, or a function that returns one of these for a node.
+        """
+        return bridge("notebook").LabelWidget(self, items)
 
     def __repr__(self) -> str:
         state = self._session.state

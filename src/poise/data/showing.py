@@ -25,6 +25,12 @@ def shown_numbers(values: npt.NDArray[Any], size: int) -> tuple[str, bytes]:
     return _encoded(picture, max(values.shape[:2]), size)
 
 
+def shown_picture(picture: Any, size: int) -> tuple[str, bytes]:
+    """The same for a PIL image, which is not changed."""
+    mode = "RGBA" if picture.has_transparency_data else "RGB"
+    return _encoded(picture.convert(mode), max(picture.size), size)
+
+
 def _encoded(picture: Any, side: int, size: int) -> tuple[str, bytes]:
     """Encode an image whose longest side was `side` before it was decoded."""
     if side >= SMALL_SIDE:

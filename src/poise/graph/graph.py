@@ -12,15 +12,17 @@ import numpy.typing as npt
 from scipy import sparse
 
 from poise.errors import GraphError
+from poise.extras import bridge
 from poise.graph.backend import Backend
 from poise.graph.components import ordered_components
 from poise.graph.construction import Construction
 from poise.graph.extend import extended
-from poise.graph.features import Features, check_features
+from poise.graph.features import Features
 from poise.graph.laplacian import LaplacianKind, laplacian_of
 from poise.graph.neighbours import Neighbours, Spacing
 from poise.graph.new_points import place_points
 from poise.graph.order import reordered
+from poise.graph.parts import checked_parts
 from poise.graph.placement import Placement
 from poise.graph.report import GraphReport, make_report
 from poise.graph.storage import read_graph, write_graph
@@ -63,21 +65,8 @@ class Graph:
         self._check_rest()
 
     def _check_rest(self) -> None:
-        if self.features is not None:
-            features = check_features(self.features, minimum=1, name="features")
-            if features.shape[0] != self.n_nodes:
-                raise GraphError(
-                    f"features have {features.shape[0]} rows and the graph {self.n_nodes} nodes: "
-                    "give one row per node, in the same order"
-                )
-            object.__setattr__(self, "features", features)
-        lists, spacing = self.neighbours, self.spacing
-        if spacing is not None and {spacing.nearest.shape, spacing.scale.shape} != {
-            (self.n_nodes,)
-        }:
-            raise GraphError(f"the spacing does not belong to a graph of {self.n_nodes} nodes")
-        if lists is not None and not lists.fit(self.n_nodes):
-            raise GraphError(f"the neighbours do not belong to a graph of {self.n_nodes} nodes")
+        features = checked_parts(self.n_nodes, self.features, self.neighbours, self.spacing)
+        object.__setattr__(self, "features", features)
 
     @classmethod
     def from_weights(cls, weights: Any, features: Any = None) -> Self:
@@ -331,6 +320,18 @@ class Graph:
             )
         return graph
 
+    def map(self, *, learner: Any = None, items: Any = None) -> Any:
+        """A `MapWidget`: the nodes as points in a notebook; needs ``poise[notebook]``.
+
+        Parameters
+        ----------
+        learner : Learner, optional
+            Its labels and predictions colour the points, and it is told what is labelled there.
+        items : list, array or function, optional
+            What the nodes stand for, as in `Learner.widget`.
+        """
+        return bridge("notebook").MapWidget(self, learner=learner, items=items)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # a graph never changes
 
@@ -340,9 +341,8 @@ class Graph:
         return type(self), parts
 
     def __repr__(self) -> str:
-        edges = self.weights.nnz // 2
         made = f", {self.construction}" if self.construction else ""
-        return f"Graph({self.n_nodes} nodes, {edges} edges{made})"
+        return f"Graph({self.n_nodes} nodes, {self.weights.nnz // 2} edges{made})"
 
 
 def _read_only(array: A) -> A:

@@ -45,7 +45,13 @@ const isReady = () => session.state !== null;
 const host = {
   get,
   post,
-  bytes,
+  map: {
+    layouts: () => get("api/map"),
+    points: (layout) => bytes(`api/map/points?layout=${encodeURIComponent(layout)}`),
+    values: () => bytes("api/map/values"),
+    item: (node) => get(`api/map/item?node=${node}`),
+    items: (nodes) => post("api/map/items", { nodes }),
+  },
   upload: async (path, file) => {
     const result = await upload(path, file);
     session.take(await get("api/state"));
@@ -138,7 +144,7 @@ function openHelp() {
   showRemap(byId("remap"), byId("remap-problem"), classes, (name, key) => session.record("class", { name, key }));
   const sections = classes
     .filter(({ note, examples }) => note || examples)
-    .map((labelClass) => element("section", {}, ...described(labelClass, kind)));
+    .map((labelClass) => element("section", {}, ...described(labelClass, (item) => thumbnail(item, kind))));
   byId("described").replaceChildren(...sections);
   byId("compared").textContent = compared ?? "";
   if (!byId("help").open) byId("help").showModal();

@@ -1,6 +1,7 @@
 // One class in the class editor: its name, colour, note and examples; merging and deleting it.
 
 import { colourName, described } from "./classes.js";
+import { thumbnail } from "./content.js";
 import { button, element } from "./dom.js";
 import { counted } from "./format.js";
 
@@ -128,7 +129,7 @@ export class ClassForm {
     const examples = labelClass.examples ?? [];
     const set = (items, words) => this.editor.change("describe", { name, examples: items }, words);
     const frame = examples.length
-      ? described({ ...labelClass, note: "" }, kind)[1]
+      ? described({ ...labelClass, note: "" }, (item) => thumbnail(item, kind))[1]
       : element("p", "quiet", "None yet.");
     for (const [index, item] of examples.entries()) {
       const rest = examples.filter((other) => other !== item);

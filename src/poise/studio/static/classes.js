@@ -1,7 +1,6 @@
 // The column of classes: keys, colours, names, counts; groups of names such as "bird/owl"; notes and
 // examples; the width of the column.
 
-import { thumbnail } from "./content.js";
 import { button, element } from "./dom.js";
 import { number } from "./format.js";
 import { clamp } from "./geometry.js";
@@ -49,13 +48,11 @@ function read(key) {
 }
 
 export class ClassColumn {
-  // `choose(name)` labels what is on the screen.
-  constructor(list, edge, { choose }) {
-    Object.assign(this, { list, choose, rows: new Map(), shown: "", folded: new Set(read(FOLDED) ?? []) });
+  // `choose(name)` labels what is on the screen; `thumbnail(item, kind)` resolves to an element.
+  constructor(list, { choose, thumbnail }) {
+    Object.assign(this, { list, choose, thumbnail, rows: new Map(), shown: "", folded: new Set(read(FOLDED) ?? []) });
     this.card = element("div", { id: "class-card", role: "tooltip", hidden: true });
-    document.body.append(this.card);
     list.addEventListener("scroll", () => this.hideCard());
-    makeAdjustable(edge);
   }
 
   show(state) {
@@ -155,7 +152,8 @@ export class ClassColumn {
   }
 
   showCard(labelClass, row) {
-    this.card.replaceChildren(...described(labelClass, this.kind));
+    document.body.append(this.card);
+    this.card.replaceChildren(...described(labelClass, (item) => this.thumbnail(item, this.kind)));
     this.card.hidden = false;
     const { right, top } = row.getBoundingClientRect();
     const { offsetWidth, offsetHeight } = this.card;
@@ -171,14 +169,14 @@ export class ClassColumn {
   }
 }
 
-// What people wrote about a class: its name, the note, the examples.
-export function described({ name, note, examples }, kind) {
+// What people wrote about a class: its name, the note, the examples, as `thumbnail(item)` shows them.
+export function described({ name, note, examples }, thumbnail) {
   const parts = [element("b", {}, name)];
   if (note) parts.push(element("p", "note", note));
   if (examples) {
     const frames = examples.map((item) => {
       const frame = element("div");
-      thumbnail(item, kind).then((shown) => frame.append(shown));
+      thumbnail(item).then((shown) => frame.append(shown));
       return frame;
     });
     parts.push(element("div", "examples", ...frames));
@@ -187,7 +185,7 @@ export function described({ name, note, examples }, kind) {
 }
 
 // The edge of the column can be dragged or moved by the arrow keys. The width is remembered.
-function makeAdjustable(edge) {
+export function makeAdjustable(edge) {
   const column = edge.parentElement;
   const set = (width) => {
     const pixels = Math.round(clamp(width, MIN_WIDTH, MAX_WIDTH));

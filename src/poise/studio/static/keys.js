@@ -31,10 +31,10 @@ export const isUndo = (event) =>
 
 // Calls `press(key, event)` for each key that is meant for the page, not for a field or a control. A key that a
 // dialog has used is prevented: the Enter that closes it must not accept a guess too. `classes()` are those whose
-// keys count now.
-export function watchKeys(press, classes) {
-  document.addEventListener("keydown", (event) => {
-    if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+// keys count now; `page` is the document, or the root of a widget that shares its document with others.
+export function watchKeys(press, classes, page = document) {
+  page.addEventListener("keydown", (event) => {
+    if (event.repeat || event.defaultPrevented || page.querySelector("dialog[open]")) return;
     // A field keeps the focus for a moment after its dialog has closed: what is typed then is for the page.
     const target = event.target.closest("dialog") ? document.body : event.target;
     if (target.closest(FIELDS) && event.key !== "Escape") return;

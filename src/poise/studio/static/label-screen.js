@@ -5,12 +5,13 @@ import { uniqueId } from "./api.js";
 import { ClassEditor } from "./class-editor.js";
 import { ClassFinder } from "./class-finder.js";
 import { ClassKeys } from "./class-keys.js";
-import { ClassColumn } from "./classes.js";
-import { atOnce, content } from "./content.js";
+import { ClassColumn, makeAdjustable } from "./classes.js";
+import { atOnce, content, thumbnail } from "./content.js";
 import { byId } from "./dom.js";
 import { counted, number } from "./format.js";
 import { Grid } from "./grid.js";
-import { showDuplicates, showGuess, showProgress, showReason } from "./panels.js";
+import { showGuess } from "./guess.js";
+import { showDuplicates, showProgress, showReason } from "./panels.js";
 import { arrived } from "./preparing.js";
 import { versionsOf } from "./session.js";
 import { showSettings } from "./settings-panel.js";
@@ -36,7 +37,8 @@ export class LabelScreen {
     this.about = new About(byId("about"));
     this.grid = new Grid(byId("grid"), { answer: (...chosen) => this.answerGrid(...chosen) });
     const choose = (name) => this.label(name);
-    this.column = new ClassColumn(byId("class-list"), byId("classes-edge"), { choose });
+    this.column = new ClassColumn(byId("class-list"), { choose, thumbnail });
+    makeAdjustable(byId("classes-edge"));
     this.classKeys = new ClassKeys(byId("two-step"));
     this.finder = new ClassFinder(byId("finder"), { choose, make: (name) => this.makeClass(name) });
     this.editor = new ClassEditor(byId("class-editor"), {
@@ -176,7 +178,7 @@ export class LabelScreen {
         : "";
     byId("audit-stop").hidden = !audited;
     showDuplicates(question);
-    showGuess(state);
+    showGuess(byId("guess"), state);
     this.showItem(question);
     // What is not needed for the next answer waits until the item is painted.
     requestAnimationFrame(() => setTimeout(() => this.showPanels(state)));
@@ -210,7 +212,7 @@ export class LabelScreen {
     this.wait(false);
     if (question.item === this.itemShown) return;
     this.itemShown = question.item;
-    const loaded = atOnce(question.item, state.kind);
+    const loaded = atOnce(question.item);
     if (loaded) {
       this.put(loaded, question);
       return;

@@ -36,7 +36,7 @@ export class MapCard {
 
   fetch(node) {
     if (!this.items.has(node)) {
-      const item = this.map.host.get(`api/map/item?node=${node}`);
+      const item = this.map.host.map.item(node);
       item.catch(() => this.items.delete(node));
       this.items.set(node, item);
       if (this.items.size > KEPT_ITEMS) this.items.delete(this.items.keys().next().value);
@@ -73,7 +73,8 @@ export class MapCard {
   }
 
   async open(node) {
-    const { host } = this.map;
+    const { host, lasso } = this.map;
+    lasso.close();
     try {
       host.open((await this.fetch(node)).item);
     } catch (error) {

@@ -1,6 +1,7 @@
 // Turns pointer and wheel events of an element into gestures. `handlers` has
 //   pan(right, down), zoom(factor, left, top), hover(left, top), leave(), click(left, top, kind),
-//   wantsLasso(event), lasso(left, top, first), lassoEnd(), lassoCancel()
+//   wantsLasso(event), lasso(left, top, first), lassoEnd(), lassoCancel(),
+//   and wantsWheel(event) if some turns of the wheel are for what is around the element
 // in pixels of the element; kind is "mouse", "touch" or "pen". A second finger turns anything into a pinch.
 
 const MAX_CLICK_PIXELS = 4; // a pointer that travels farther drags
@@ -77,6 +78,7 @@ export function watchGestures(target, handlers, signal) {
   }
 
   function wheel(event) {
+    if (handlers.wantsWheel?.(event) === false) return;
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PIXELS : 1;
     const step = event.deltaY * lines * WHEEL_FACTOR * (event.ctrlKey ? TOUCHPAD_FACTOR : 1);

@@ -13,6 +13,11 @@ export class Lasso {
     this.chosen = null; // { polygon, nodes } while the bar is open
   }
 
+  // Those that the chosen items can get now.
+  get classes() {
+    return this.chosen && this.map.host.label ? this.map.host.classes() : [];
+  }
+
   set(on) {
     this.on = on;
     this.changed(on);
@@ -65,23 +70,25 @@ export class Lasso {
     this.chosen = { polygon, nodes };
     const labelled = nodes.filter((node) => values.labels[node]).length;
     fillBar(this.bar, nodes.length, labelled, host.classes(), {
-      label: (name) => this.label(name),
-      restrict: () => this.restrict(),
+      label: host.label && ((name) => this.label(name)),
+      restrict: host.restrict && (() => this.restrict()),
       cancel: () => this.close(),
     });
     this.bar.setAttribute("aria-label", `${items(nodes.length)} selected`);
     this.bar.hidden = false;
     this.bar.focus();
     view.setLine(polygon);
+    host.selected?.(nodes);
   }
 
   // Closes the bar; nothing is selected any more.
   close() {
     if (!this.chosen) return;
     this.chosen = null;
-    if (this.bar.contains(document.activeElement)) this.map.canvas.focus();
+    if (this.bar.matches(":focus-within")) this.map.canvas.focus();
     this.bar.hidden = true;
     this.map.view.setLine(null);
+    this.map.host.selected?.([]);
   }
 
   label(name) {
@@ -102,7 +109,7 @@ export class Lasso {
     const buttons = this.bar.querySelectorAll("button");
     for (const button of buttons) button.disabled = true;
     try {
-      const { items: ids } = await map.host.post("api/map/items", { nodes: chosen.nodes });
+      const { items: ids } = await map.host.map.items(chosen.nodes);
       await work(ids);
       if (map.closed) return;
       map.host.say(done);

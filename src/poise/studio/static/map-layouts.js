@@ -20,21 +20,20 @@ export class Layouts {
     const stale = () => turn !== this.turn || map.closed;
     try {
       for (let started = false; ; started = true) {
-        const { n, layouts } = await map.host.get("api/map");
+        const { n, layouts } = await map.host.map.layouts();
         if (stale()) return;
         const wanted =
           layouts.find((layout) => layout.name === name) ?? layouts.find(({ ready }) => ready) ?? layouts[0];
         this.offer(layouts, wanted.name);
         if (wanted.error) throw new Error(wanted.error);
-        const path = `api/map/points?layout=${encodeURIComponent(wanted.name)}`;
         if (wanted.ready) {
-          const bytes = await map.host.bytes(path);
+          const bytes = await map.host.map.points(wanted.name);
           if (!stale()) await map.show(wanted.name, n, bytes);
           return;
         }
         const share = wanted.progress == null ? "" : ` ${percent(wanted.progress)}`;
         map.tell(`Computing the layout “${wanted.title}”…${share}`);
-        if (!started) await map.host.bytes(path);
+        if (!started) await map.host.map.points(wanted.name);
         await new Promise((done) => {
           setTimeout(done, POLL_MS);
         });
@@ -50,7 +49,7 @@ export class Layouts {
     const key = JSON.stringify([layouts.map((layout) => layout.name), chosen]);
     if (layouts.length < 2 || this.choice.dataset.key === key) return;
     this.choice.dataset.key = key;
-    const focused = this.choice.contains(document.activeElement);
+    const focused = this.choice.matches(":focus-within");
     const choices = layouts.map((layout) => [layout.name, layout.title]);
     this.choice.replaceChildren(segments("Layout", "map-layout", choices, chosen, (name) => this.choose(name)));
     if (focused) this.choice.querySelector(":checked").focus();

@@ -28,7 +28,7 @@ export function tag({ key, colour, name, plain }) {
 // Rows are { group, key, colour, name, count, shown }. `filter(group, only)` hides or shows one of them, or
 // shows only that one; `filter(null)` shows all.
 export function fillLegend(legend, title, rows, filter) {
-  const focused = [...legend.querySelectorAll("button")].indexOf(document.activeElement);
+  const focused = [...legend.querySelectorAll("button")].indexOf(legend.getRootNode().activeElement);
   const { scrollTop, scrollLeft } = legend.querySelector(".map-rows") ?? { scrollTop: 0, scrollLeft: 0 };
   const head = element("div", "map-head");
   const all = button({ className: "map-all", onclick: () => filter(null) }, "Show all");
@@ -51,22 +51,24 @@ export function fillLegend(legend, title, rows, filter) {
   legend.querySelectorAll("button")[focused]?.focus();
 }
 
-// The bar under a lasso: `label(name)`, `restrict()` and `cancel()`.
+// The bar under a lasso: `cancel()` and, where they are possible, `label(name)` and `restrict()`.
 export function fillBar(bar, total, labelled, classes, { label, restrict, cancel }) {
   const words = element("p");
   const also = labelled ? `, ${number(labelled)} already labelled` : "";
   words.append(element("b", {}, items(total)), `${also}. `);
-  words.append(classes.length ? "Label as…" : "There are no classes yet. Press n on the label screen to create one.");
+  if (label)
+    words.append(classes.length ? "Label as…" : "There are no classes yet. Press n on the label screen to create one.");
   const choices = element("div", "map-choices");
   choices.append(
-    ...classes.map((labelClass) => {
+    ...(label ? classes : []).map((labelClass) => {
       const { name } = labelClass;
       return button({ className: "map-choice", title: name, onclick: () => label(name) }, ...tag(labelClass));
     }),
   );
   const others = element("div", "map-others");
   const leave = button({ onclick: cancel }, "Cancel ", element("kbd", {}, "Esc"));
-  others.append(button({ onclick: restrict }, "Ask only here"), leave);
+  if (restrict) others.append(button({ onclick: restrict }, "Ask only here"));
+  others.append(leave);
   const problem = element("p", "map-problem");
   problem.setAttribute("role", "alert");
   bar.replaceChildren(words, choices, others, problem);

@@ -24,21 +24,22 @@ const KEY_STEP = 0.15; // of the plot, for an arrow key
 const ZOOM_FACTOR = 1.6; // for a key or a button
 
 // Mounts the map in `container`; `host` fetches, shows items and records answers. `update` takes every new
-// state of the server; `resize` is for changes of size that no observer sees.
+// state of the server; `resize` is for changes of size that no observer sees, `recolour` for a new theme.
+// `host.page` is the root of a widget that shares its document with others.
 export function mountMap(container, host) {
   const screen = new MapScreen(container, host);
   screen.layouts.choose(null);
   return {
     update: (state) => screen.update(state),
     resize: () => screen.view.resize(),
+    recolour: () => screen.recolour(),
     close: () => screen.close(),
   };
 }
 
 class MapScreen {
   constructor(container, host) {
-    this.container = container;
-    this.host = host;
+    Object.assign(this, { container, host, page: host.page ?? document });
     this.state = null;
     this.mode = "label";
     this.hidden = Object.fromEntries(MODES.map(([mode]) => [mode, new Set()]));
@@ -50,7 +51,7 @@ class MapScreen {
     this.build();
     this.recolour();
     // Before the page's own keys, which must not get what is meant for the map.
-    document.addEventListener("keydown", (event) => this.press(event), { signal, capture: true });
+    this.page.addEventListener("keydown", (event) => this.press(event), { signal, capture: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour(), { signal });
   }
 
@@ -158,6 +159,7 @@ class MapScreen {
       leave: () => card.point(null),
       click: (left, top, pointer) => card.click(this.view.hit(left, top, REACH_PIXELS), pointer),
       wantsLasso: (event) => lasso.on || event.shiftKey,
+      wantsWheel: (event) => this.host.wantsWheel?.(event) ?? true,
       lasso: (left, top, first) => lasso.extend(left, top, first),
       lassoEnd: () => lasso.end(),
       lassoCancel: () => lasso.cancel(),
@@ -238,7 +240,7 @@ class MapScreen {
     this.fetching = true;
     const { n, state } = this;
     try {
-      const bytes = await this.host.bytes("api/map/values");
+      const bytes = await this.host.map.values();
       // Nothing is sent while the model computes: the next turn asks again.
       if (bytes && n === this.n && !this.closed) {
         this.values = geometry.readValues(bytes, n);
@@ -311,9 +313,9 @@ class MapScreen {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.view.size) return;
     if (event.target.closest?.("dialog, input:not([type=radio]), textarea, select")) return;
-    if (document.querySelector("dialog[open]")) return;
+    if (this.page.querySelector("dialog[open]")) return;
     const free = event.target === this.canvas || event.target === document.body;
-    if (!this.handle(keyOf(event, this.lasso.chosen ? this.host.classes() : []), free)) return;
+    if (!this.handle(keyOf(event, this.lasso.classes), free)) return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -321,7 +323,7 @@ class MapScreen {
   // Whether the key meant something here. `free`: no control has the focus that wants it itself.
   handle(key, free) {
     const { card, lasso, view } = this;
-    const labelClass = lasso.chosen && this.host.classes().find((candidate) => candidate.key === key);
+    const labelClass = lasso.classes.find((candidate) => candidate.key === key);
     const directions = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     if (labelClass) lasso.label(labelClass.name);
     else if (key === "Escape") return this.leave();

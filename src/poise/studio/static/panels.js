@@ -1,8 +1,8 @@
-// What stands around the item: the guess, the near-duplicates, the progress, the reasons for the question.
+// What stands around the item: the near-duplicates, the progress, the reasons for the question.
 
 import { thumbnail } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
-import { counted, number, percent, probability } from "./format.js";
+import { counted, number, percent } from "./format.js";
 
 const NEGLIGIBLE = 0.0005; // a share below which no item is said to be more useful
 const REASONS = {
@@ -15,34 +15,6 @@ export function showDuplicates(question) {
   const count = question?.duplicates?.length ?? 0;
   byId("duplicates").hidden = !count;
   byId("duplicates-count").textContent = `and ${counted(count, "near-duplicate")}`;
-}
-
-export function showGuess(state) {
-  const { question } = state;
-  const line = byId("guess");
-  const calibrated = question?.guess && question.confidence !== null;
-  line.title = "";
-  if (!question?.guess || question.purpose === "audit") {
-    line.replaceChildren(...wordsWithoutGuess(state));
-    return;
-  }
-  const share = calibrated ? `${probability(question.confidence)} · ` : "";
-  line.replaceChildren("probably ", element("b", {}, question.guess), ` · ${share}`, element("kbd", {}, "Enter"));
-  line.title = calibrated
-    ? "How often such guesses are right, estimated from labels that were held out"
-    : "There are too few labels to say how often such guesses are right";
-}
-
-function wordsWithoutGuess({ question, exhausted, answers, classes }) {
-  if (!question) return exhausted ? ["Every item is labelled or set aside. Export the result."] : [];
-  if (question.purpose === "audit") return ["What is it?"];
-  if (question.label) return ["labelled ", element("b", {}, question.label)];
-  if (answers) return [];
-  return [
-    classes.length
-      ? "Nothing labelled yet. Press the key of a class."
-      : "Nothing labelled yet. Press n to name the first class.",
-  ];
 }
 
 // ---- Progress -----------------------------------------------------------------------------------
