@@ -21,7 +21,8 @@ def export(project: Path, output: Path, labelled: bool, exact: bool) -> None:
     """Write the label of every item, given or predicted.
 
     PROJECT is the folder that `poise label` makes, NAME.poise. The columns are id, source, label,
-    by (a person's name, person, source or model), confidence (of a prediction) and time.
+    by (a person's name, person, source or model), confidence (of a prediction), time, assistant and
+    assistant_label (the program that answered, and its answer).
 
     \b
     Example:

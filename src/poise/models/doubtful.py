@@ -1,4 +1,4 @@
-"""PWLL with labels that hold and answers that may be wrong, however many of the latter there are."""
+"""PWLL with labels that hold, and any number of answers that may be wrong."""
 
 from dataclasses import dataclass
 from typing import Self

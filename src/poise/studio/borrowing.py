@@ -35,7 +35,7 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
 
     Nothing in its folder is written: it may be read-only, or belong to a running server.
     """
-    with _borrowed_source(folder) as source:
+    with borrowed_source(folder) as source:
         opened = Opening(source, EventStore.copy_of(folder / LOG)).open(begin)
         try:
             yield opened
@@ -43,14 +43,20 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
             opened.close()
 
 
+def borrowed_state(folder: Path) -> State:
+    """The state of a project, from its log alone."""
+    check_log(folder)
+    store = EventStore.copy_of(folder / LOG)
+    try:
+        return fold(store.events())
+    finally:
+        store.close()
+
+
 def borrowed_labels(folder: Path, begin: Begin) -> LabelledItems:
     """The items and the labels of a project; needs no features and no graph."""
-    with _borrowed_source(folder) as source:
-        store = EventStore.copy_of(folder / LOG)
-        try:
-            state = fold(store.events())
-        finally:
-            store.close()
+    with borrowed_source(folder) as source:
+        state = borrowed_state(folder)
         catalogue = source.read(begin("reading"), lambda content: None, None, None)
     items = LabelledItems(catalogue, state)
     for event in known_labels(items):
@@ -59,13 +65,19 @@ def borrowed_labels(folder: Path, begin: Begin) -> LabelledItems:
 
 
 @contextmanager
-def _borrowed_source(folder: Path) -> Iterator[Source]:
+def borrowed_source(folder: Path) -> Iterator[Source]:
     """The source of a project, with a folder beside it in which files may be made again."""
-    if not (folder / LOG).is_file():
-        raise InputError(f"{folder} is not a poise project: it has no {LOG}")
+    check_log(folder)
     with TemporaryDirectory(prefix="poise-") as temporary:
         copy = Path(temporary)
         for name in FILES:  # a file that has to be made anew replaces the link, not the file
             if (folder / name).exists():
                 (copy / name).symlink_to((folder / name).resolve())
         yield replace(Source.of_project(folder), folder=copy)
+
+
+def check_log(folder: Path) -> None:
+    """Refuse a folder that is no project."""
+    """Refuse a folder that is no project."""
+    if not (folder / LOG).is_file():
+        raise InputError(f"{folder} is not a poise project: it has no {LOG}")

@@ -107,6 +107,12 @@ def standing(state: State, name: str) -> Standing:
     )
 
 
+def counts_now(state: State, name: str) -> bool:
+    """Whether the answers of an assistant count; quick while too few of them are judged."""
+    judged = judged_items(state, name)
+    return len(judged) >= state.assistants.audits[name] and standing(state, name).spreads
+
+
 def judged_items(state: State, name: str) -> set[str]:
     """Items whose answer by an assistant people have judged, or were to judge and set aside."""
     return {item for e in state.done if e.data.get("of") == name for item in e.items}
@@ -140,13 +146,11 @@ def items_to_answer(state: State, name: str, items: Iterable[str]) -> list[str]:
         for item in items
         if is_open(state, item) and not state.assistants.has_answer(item, name)
     )
-    return sorted(wanted, key=lambda item: digest(name, item))
+    return sorted(wanted, key=lambda item: _digest(f"{name} {item}"))
 
 
-def digest(*texts: str) -> str:
-    """A hash of some texts."""
-    text = "\0".join(texts)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def is_open(state: State, item: str) -> bool:

@@ -90,7 +90,7 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     probabilities = calibration.apply(result.probabilities, keep=certain)
     if setup.counted:
         labels = Labels.of(setup.labels, graph.n_nodes, learner.classes)
-        probabilities, _ = assisted_probabilities(graph, labels, setup.counted)
+        probabilities = assisted_probabilities(graph, labels, setup.counted)
     codes = probabilities.argmax(axis=1)
     return Predictions(
         tuple(map(str, learner.classes)),

@@ -33,17 +33,16 @@ class Assistants:
     ----------
     audits : name -> how many of its answers people judge before they count
     answers : item -> the answer about it; the first one that names a class stays
-    discarded : name -> number of the event that discarded its answers
     """
 
     audits: dict[str, int] = field(default_factory=dict)
     answers: MutableMapping[str, Answer] = field(default_factory=dict)
-    discarded: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> "Assistants":
         """The same, which can be changed without changing this one."""
-        answers = SharedDict(self.answers) if isinstance(self.answers, dict) else self.answers
-        return Assistants(self.audits.copy(), answers.copy(), self.discarded.copy())
+        answers = self.answers
+        shared = answers if isinstance(answers, SharedDict) else SharedDict(dict(answers))
+        return Assistants(self.audits.copy(), shared.copy())
 
     def has_answer(self, item: str, name: str) -> bool:
         """Whether an assistant need not be asked about an item: any answered it, or it passed."""
@@ -69,4 +68,4 @@ class Assistants:
             case "discard":
                 name = data["name"]
                 kept = {item: each for item, each in self.answers.items() if each.by != name}
-                self.answers, self.discarded[name] = kept, event.seq
+                self.answers = kept

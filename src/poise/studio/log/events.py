@@ -171,7 +171,7 @@ class Event:
 
 
 def check_name(name: str) -> str:
-    """The name of an annotator or assistant; the words that stand for other sources of a label are refused."""
+    """The name of an annotator or an assistant; words for other sources of labels are refused."""
     _text("the name", name)
     if name.lower() in ("model", "person", "source"):
         raise InputError(f"{name!r} has another meaning in exported files: choose another name")

@@ -13,7 +13,6 @@ from poise.studio.log.events import EDITS, RELABELLING, UNDOABLE, Event
 from poise.studio.log.settings import DEFAULTS, EARLIER, check_setting
 from poise.studio.log.shared import SharedDict, SharedList
 
-
 #: An event that can be undone, with the numbers of its class and of the model's guess, or None.
 Action = tuple[Event, int | None, int | None]
 #: Number of labelled items, share explored and share changed, at a question.
