@@ -15,7 +15,7 @@ def changes_predictions(event: Event, after: State) -> bool:
     """Whether predictions from before an event are out of date."""
     if event.kind == "assist":
         return counts_now(after, event.data["by"])
-    return event.kind not in {"ask", "class"} | (EDITS - RELABELLING)
+    return event.kind not in {"ask", "class", "assistant"} | (EDITS - RELABELLING)
 
 
 def renames_labels(event: Event) -> bool:

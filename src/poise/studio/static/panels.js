@@ -1,5 +1,6 @@
 // What stands around the item: the guess, the near-duplicates, the progress, the reasons for the question.
 
+import { showAssistants } from "./assistants.js";
 import { thumbnail } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
 import { counted, number, percent, probability } from "./format.js";
@@ -47,7 +48,8 @@ function wordsWithoutGuess({ question, exhausted, answers, classes }) {
 
 // ---- Progress -----------------------------------------------------------------------------------
 
-export function showProgress(state, audit) {
+// `audit(of)` begins an audit of the predictions, or of an assistant; `discard(name)` drops its answers.
+export function showProgress(state, audit, discard) {
   const { progress, answers, auditing, unsure, skipped } = state;
   const parts = [];
   if (progress.explored !== null) {
@@ -69,7 +71,8 @@ export function showProgress(state, audit) {
     parts.push(element("p", { className: "quiet", title: progress.advice.reason }, progress.advice.words));
   }
   const disabled = answers === 0 || auditing > 0;
-  parts.push(button({ disabled, onclick: audit }, element("kbd", {}, "a"), " Audit"));
+  parts.push(button({ disabled, onclick: () => audit() }, element("kbd", {}, "a"), " Audit"));
+  parts.push(...showAssistants(state, { judge: audit, discard }));
   byId("progress-body").replaceChildren(...parts);
 }
 
@@ -117,6 +120,8 @@ function rankWords(share) {
 
 function reasonWithoutGuess({ question, answers }) {
   if (!question) return "";
+  if (question.of)
+    return `Drawn at random from the answers of ${question.of}, to measure how often it is right. Its answer is hidden.`;
   if (question.purpose === "audit")
     return "Drawn at random, to measure how often the model is right. Its guess is hidden.";
   if (question.label) return `You labelled it ${question.label}. Press another key to change that, or → to continue.`;
