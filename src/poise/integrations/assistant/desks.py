@@ -44,11 +44,11 @@ class Desk(Protocol):
 @contextmanager
 def desk_of(folder: Path, begin: Begin) -> Iterator[Desk]:
     """The desk of a project: the running app, else the folder, which nobody else uses meanwhile."""
-    check_log(folder)
     address = address_in_use(folder)
     if address is not None:
         yield AppDesk(address)
         return
+    check_log(folder)
     with only_writer(folder, ""), FolderDesk.opened(folder, begin) as desk:
         yield desk
 
@@ -116,12 +116,14 @@ class AppDesk:
                 with self._open(path, body) as response:
                     return json.load(response)
             except urllib.error.HTTPError as error:
-                if error.code == http.client.SERVICE_UNAVAILABLE:  # the project is being prepared
-                    error.close()
-                    time.sleep(PREPARING_SECONDS)
-                    continue
-                is_ours = error.code in (http.client.CONFLICT, http.client.UNPROCESSABLE_ENTITY)
-                raise (InputError if is_ours else RunError)(_words(error)) from None
+                if error.code != http.client.SERVICE_UNAVAILABLE:
+                    is_ours = error.code in (http.client.CONFLICT, http.client.UNPROCESSABLE_ENTITY)
+                    raise (InputError if is_ours else RunError)(_words(error)) from None
+                with error:
+                    failed = json.load(error).get("preparing", {}).get("error")
+                if failed:
+                    raise RunError(f"the app could not prepare the project: {failed}") from None
+                time.sleep(PREPARING_SECONDS)
 
     def _open(self, path: str, body: dict[str, Any] | None) -> Any:
         content = None if body is None else json.dumps(body).encode()

@@ -29,8 +29,8 @@ function card(assistant, auditing, judge, discard) {
     { className: "assistant", role: "group", "aria-label": `Assistant ${name}` },
     element("b", {}, name),
     element("p", { className: "quiet", title }, assistantWords(assistant)),
-    button({ disabled: auditing > 0 || open === 0, onclick: () => judge(name) }, "Judge its answers"),
+    button({ disabled: auditing > 0 || open === 0, onclick: () => judge(name) }, "Judge answers"),
     " ",
-    button({ onclick: () => discard(name) }, "Discard them"),
+    button({ onclick: () => discard(name) }, "Discard"),
   );
 }
