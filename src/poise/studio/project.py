@@ -67,9 +67,8 @@ class Project:
         is_compiling: Callable[[], bool] = is_warming_up,
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
-        self.store, self.compared = store, compared
+        self.nodes, self.store, self.compared = catalogue.nodes, store, compared
         self.centre: npt.NDArray[np.float32] | None = None
-        self.nodes = catalogue.nodes
         self.state = begin(store)
         self.asker = Asker(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
         self.asker.duplicates_of = self._duplicate_nodes
