@@ -11,7 +11,6 @@ such an assistant would get, also below the floor.
 """
 
 import argparse
-from collections import defaultdict
 
 import numpy as np
 
@@ -89,26 +88,28 @@ def main() -> None:
     parser.add_argument("--shares", action="store_true", help="compare shares of the odds")
     options = parser.parse_args()
     shares = SHARES if options.shares else (assisted.SHARE_OF_ODDS,)
-    found: dict[tuple[str, int, float], list[list[float]]] = defaultdict(list)
-    for name in options.sets:
-        for n_answers in SETS[name][3]:
-            for trial in range(options.trials):
-                pool = Pool(name, trial, n_answers)
-                for accuracy in ACCURACIES:
-                    row = [*pool.correct(pool.alone)]
-                    for share in shares:
-                        assisted.SHARE_OF_ODDS = share
-                        codes, passes = pool.with_answers(accuracy, trial)
-                        row += [*pool.correct(codes), 100.0 * passes]
-                    found[name, n_answers, accuracy].append(row)
     headings = ["set", "answers", "right", "without: others", "without: answered"]
     for share in shares:
         at = f" ({share:g})" if options.shares else ""
         headings += [f"others{at}", f"answered{at}", f"passes{at}"]
-    print(f"| {' | '.join(headings)} |\n|---|{'--:|' * (len(headings) - 1)}")
-    for (name, n_answers, accuracy), rows in found.items():
-        means = " | ".join(f"{mean:.1f}" for mean in np.mean(rows, axis=0))
-        print(f"| {name} | {n_answers} | {accuracy:.0%} | {means} |")
+    print(f"| {' | '.join(headings)} |\n|---|{'--:|' * (len(headings) - 1)}", flush=True)
+    for name in options.sets:
+        for n_answers in SETS[name][3]:
+            pools = [Pool(name, trial, n_answers) for trial in range(options.trials)]
+            for accuracy in ACCURACIES:
+                rows = [measured(pool, accuracy, trial, shares) for trial, pool in enumerate(pools)]
+                means = " | ".join(f"{mean:.1f}" for mean in np.mean(rows, axis=0))
+                print(f"| {name} | {n_answers} | {accuracy:.0%} | {means} |", flush=True)
+
+
+def measured(pool: Pool, accuracy: float, trial: int, shares: tuple[float, ...]) -> list[float]:
+    """A row of the table for one trial."""
+    row = [*pool.correct(pool.alone)]
+    for share in shares:
+        assisted.SHARE_OF_ODDS = share
+        codes, passes = pool.with_answers(accuracy, trial)
+        row += [*pool.correct(codes), 100.0 * passes]
+    return row
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ def poise_assist(folder: Path, *arguments: str) -> str:
 
 
 def main() -> None:
+    """Label, let the program answer, judge, and see what its answers change."""
     truth = load_digits().target
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "digits.poise"
