@@ -5,14 +5,15 @@
 For docs/decisions/assistants.md: simulated assistants of a given accuracy, whose wrong answers are
 any other class, answer random items. People have labelled some items that `auto` asked about and
 have judged 20 answers. Accuracies are those of the predictions on items that nobody answered, and
-on items that the assistant answered; "passes" is the share of trials in which the lower end of the
-interval of the 20 judged answers reaches the floor. Every accuracy is measured with the weight that
+on items that the assistant answered; "passes" is the probability that the lower end of the interval
+of 20 judged answers reaches the floor. Every accuracy is measured with the weight that
 such an assistant would get, also below the floor.
 """
 
 import argparse
 
 import numpy as np
+from scipy.stats import binom
 
 import poise
 from poise.active.accuracy import exact_interval
@@ -62,8 +63,8 @@ class Pool:
         right = 100 * (codes == self.y)
         return float(right[self.rest].mean()), float(right[self.answered].mean())
 
-    def with_answers(self, accuracy: float, trial: int) -> tuple[np.ndarray, bool]:
-        """Predictions with an assistant's answers, and whether it passes the floor."""
+    def with_answers(self, accuracy: float, trial: int) -> np.ndarray:
+        """Predictions with an assistant's answers."""
         rng = np.random.default_rng([trial, round(100 * accuracy)])
         given = self.y[self.answered].copy()
         wrong = rng.random(len(given)) >= accuracy
@@ -76,7 +77,7 @@ class Pool:
             int(node): (str(code), odds) for node, code in zip(self.answered, given, strict=True)
         }
         found = assisted.assisted_probabilities(self.graph, self.labels, counted)
-        return found.argmax(axis=1), exact_interval(right, JUDGED)[0] >= MIN_ACCURACY
+        return np.asarray(found.argmax(axis=1))
 
 
 def main() -> None:
@@ -91,7 +92,8 @@ def main() -> None:
     headings = ["set", "answers", "right", "without: others", "without: answered"]
     for share in shares:
         at = f" ({share:g})" if options.shares else ""
-        headings += [f"others{at}", f"answered{at}", f"passes{at}"]
+        headings += [f"others{at}", f"answered{at}"]
+    headings.append("passes")
     print(f"| {' | '.join(headings)} |\n|---|{'--:|' * (len(headings) - 1)}", flush=True)
     for name in options.sets:
         for n_answers in SETS[name][3]:
@@ -107,9 +109,14 @@ def measured(pool: Pool, accuracy: float, trial: int, shares: tuple[float, ...])
     row = [*pool.correct(pool.alone)]
     for share in shares:
         assisted.SHARE_OF_ODDS = share
-        codes, passes = pool.with_answers(accuracy, trial)
-        row += [*pool.correct(codes), 100.0 * passes]
-    return row
+        row += pool.correct(pool.with_answers(accuracy, trial))
+    return [*row, 100 * passing(accuracy)]
+
+
+def passing(accuracy: float) -> float:
+    """Probability that enough of the judged answers are right."""
+    needed = next(n for n in range(JUDGED) if exact_interval(n, JUDGED)[0] >= MIN_ACCURACY)
+    return float(binom.sf(needed - 1, JUDGED, accuracy))
 
 
 if __name__ == "__main__":
