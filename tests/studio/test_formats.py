@@ -64,7 +64,7 @@ def test_an_old_log_keeps_its_format_until_a_new_kind_of_event(old):
     store.append(NEW)
     assert len(store.events()) == count + 1
     store.close()
-    assert version(old) == 2
+    assert version(old) == 2, "the event's own format, not the newest"
     copy = old.with_name("events-format-1.db")
     assert version(copy) == 1
     kept = EventStore.copy_of(copy)
@@ -121,7 +121,7 @@ def test_an_older_poise_refuses_a_newer_log_in_one_line(tmp_path, monkeypatch, c
         main(["backup", str(folder), "-o", str(tmp_path / "copy.db")])
     (line,) = capsys.readouterr().err.splitlines()
     assert ended.value.code != 0
-    assert line.endswith("newer poise (format 2, this one reads 1): upgrade poise")
+    assert line.endswith("newer poise (format 3, this one reads 1): upgrade poise")
 
 
 def test_a_graph_and_a_session_of_version_1_open():

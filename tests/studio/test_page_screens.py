@@ -486,7 +486,7 @@ def parsed(content, kind):
             {
                 **row,
                 "confidence": float(row["confidence"]) if row["confidence"] else None,
-                "time": row["time"] or None,
+                **{name: row[name] or None for name in ("time", "assistant", "assistant_label")},
             }
             for row in found
         ]

@@ -57,9 +57,10 @@ def export(
     """Write the label of every item, given or predicted.
 
     PROJECT is the folder that `poise label` makes, NAME.poise. A table has the columns id, source,
-    label, by (a person's name, person, source or model), confidence (of a prediction) and time.
-    Other formats: a folder per class, Hugging Face datasets, FiftyOne, cleanlab (arrays), and Label
-    Studio (tasks as .json, with its configuration as .xml beside them).
+    label, by (a person's name, person, source or model), confidence (of a prediction), time,
+    assistant and assistant_label (the program that answered, and its answer). Other formats: a
+    folder per class, Hugging Face datasets, FiftyOne, cleanlab (arrays), and Label Studio (tasks as
+    .json, with its configuration as .xml beside them).
 
     \b
     Example:

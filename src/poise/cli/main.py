@@ -9,6 +9,7 @@ import click
 
 from poise import __version__
 from poise.cli.acquisitions import acquisitions
+from poise.cli.assist import assist
 from poise.cli.backup import backup
 from poise.cli.bench import bench
 from poise.cli.dataset import dataset
@@ -33,7 +34,7 @@ PATH_ERRORS = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirect
 
 # The commands as `poise --help` groups them.
 SECTIONS = {
-    "Label": (label, export, predict, backup),
+    "Label": (label, export, predict, assist, backup),
     "Work with other tools": (label_studio,),
     "Look at data": (dataset, embed),
     "Compare methods": (demo, acquisitions, run, plot, bench),

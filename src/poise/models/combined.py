@@ -64,12 +64,12 @@ def combine(graph: Graph, labels: Labels, alone: ScoreResult, power: float) -> S
     alone : result of PWLL with these labels, `balanced`
     power : see `linear_power`
     """
-    values = _multiplied(graph, labels, alone.probabilities, power)
+    values = product(graph, labels, alone.probabilities, power)
     values[labels.nodes] = labels.one_hot
     return replace(alone, scores=values)
 
 
-def _multiplied(
+def product(
     graph: Graph, labels: Labels, near: Floats, power: float, nodes: Ints | None = None
 ) -> Floats:
     """The rows of `combine`'s scores for some nodes, none of them labelled, or for all.
@@ -266,7 +266,7 @@ def held_out_combined(
         known, shares = reached(graph, some.nodes), some.counts / len(some)
         alone = ScoreResult(columns.values, labels.classes, known, shares)
         nodes = labels.nodes[part]
-        values = _multiplied(graph, some, balanced(alone).probabilities, power, nodes)
+        values = product(graph, some, balanced(alone).probabilities, power, nodes)
         # Where no label of the component is left, scores are 0.
         scores[part] = values * known[nodes, None]
     return scores

@@ -51,7 +51,7 @@ class Borrowed:
     @cached_property
     def compared(self) -> tuple[Features, Graph]:
         """What items are compared by, and their graph: the saved ones, or made anew elsewhere."""
-        with _borrowed_source(self.folder) as source:
+        with borrowed_source(self.folder) as source:
             return prepare(
                 self.catalogue,
                 source.project_folder,
@@ -89,7 +89,7 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
 
     Nothing in its folder is written: it may be read-only, or belong to a running server.
     """
-    with _borrowed_source(folder) as source:
+    with borrowed_source(folder) as source:
         opened = Opening(source, EventStore.copy_of(folder / LOG)).open(begin)
         try:
             yield opened
@@ -97,17 +97,23 @@ def borrowed(folder: Path, begin: Begin) -> Iterator[Project]:
             opened.close()
 
 
+def borrowed_state(folder: Path) -> State:
+    """The state of a project, from its log alone."""
+    check_log(folder)
+    store = EventStore.copy_of(folder / LOG)
+    try:
+        return fold(store.events())
+    finally:
+        store.close()
+
+
 def borrow(folder: Path, begin: Begin) -> Borrowed:
     """The items and the labels of a project now; needs no features and no graph.
 
     Its folder may be read-only, or belong to a running server.
     """
-    with _borrowed_source(folder) as source:
-        store = EventStore.copy_of(folder / LOG)
-        try:
-            state = fold(store.events())
-        finally:
-            store.close()
+    with borrowed_source(folder) as source:
+        state = borrowed_state(folder)
         # Files that an encoder read as they came have no small copies, and need none now.
         encode = _reasons if encoder(source.embedding or "") else None
         catalogue = source.read(begin("reading"), lambda content: None, None, encode)
@@ -130,13 +136,19 @@ def _reasons(contents: Sequence[bytes]) -> list[str]:
 
 
 @contextmanager
-def _borrowed_source(folder: Path) -> Iterator[Source]:
+def borrowed_source(folder: Path) -> Iterator[Source]:
     """The source of a project, with a folder beside it in which files may be made again."""
-    if not (folder / LOG).is_file():
-        raise InputError(f"{folder} is not a poise project: it has no {LOG}")
+    check_log(folder)
     with TemporaryDirectory(prefix="poise-") as temporary:
         copy = Path(temporary)
         for name in FILES:  # a file that has to be made anew replaces the link, not the file
             if (folder / name).exists():
                 (copy / name).symlink_to((folder / name).resolve())
         yield replace(Source.of_project(folder), folder=copy)
+
+
+def check_log(folder: Path) -> None:
+    """Refuse a folder that is no project."""
+    """Refuse a folder that is no project."""
+    if not (folder / LOG).is_file():
+        raise InputError(f"{folder} is not a poise project: it has no {LOG}")

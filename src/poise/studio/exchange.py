@@ -30,7 +30,7 @@ FORMULA = re.compile(r"'*(?![+-]?\d+(?:[.,]\d+)?\Z)[=+\-@\t\r\n＝＋－＠]", r
 
 
 class Row(NamedTuple):
-    """An item with its label, or with its predicted class."""
+    """An item with its label, or with its predicted class, and what an assistant answered."""
 
     id: str
     source: str
@@ -38,6 +38,8 @@ class Row(NamedTuple):
     by: str
     confidence: float | None
     time: str | None
+    assistant: str | None = None
+    assistant_label: str | None = None
 
 
 FIELDS = Row._fields
@@ -55,18 +57,23 @@ class Labelling(Protocol):
 def rows(labelling: Labelling, predictions: Predictions | None) -> list[Row]:
     """A row for every item that has a label or, with `predictions`, a predicted class.
 
-    In the order of the source. Items that came in after the predictions have none.
+    In the order of the source. Items that came in after the predictions have none. The last two
+    columns are the assistant that answered and its answer, which is not the label.
     """
     exported: list[Row] = []
-    catalogue, labels = labelling.catalogue, labelling.state.labels
+    catalogue, state = labelling.catalogue, labelling.state
+    labels, answers = state.labels, state.assistants.answers
     for node in sorted(range(len(catalogue)), key=catalogue.rows.__getitem__):
         item, source = catalogue.ids[node], catalogue.sources[node]
-        labelled = labels.get(item)
+        labelled, answer = labels.get(item), answers.get(item)
+        said = None if answer is None else state.known.name(answer.number)
+        by = None if answer is None or said is None else answer.by
         if labelled is not None:
-            exported.append(Row(item, source, labelled.label, labelled.by, None, labelled.time))
+            given = (labelled.label, labelled.by, None, labelled.time)
+            exported.append(Row(item, source, *given, by, said))
         elif predictions is not None and node < len(predictions):
             name, confidence = predictions.of(node)
-            exported.append(Row(item, source, name, MODEL, confidence, None))
+            exported.append(Row(item, source, name, MODEL, confidence, None, by, said))
     return exported
 
 
@@ -216,7 +223,7 @@ def take_in(project: Project, imported: Iterable[dict[str, Any]]) -> Imported:
             unchanged += 1
             continue
         groups.setdefault((str(label), name, None if time is None else str(time)), []).append(item)
-    events = _new_classes(project.state, dict.fromkeys(label for label, _, _ in groups))
+    events = new_classes(project.state, dict.fromkeys(label for label, _, _ in groups))
     for label, name, time in groups:
         data: dict[str, Any] = {
             "items": groups[label, name, time],
@@ -242,7 +249,7 @@ def known_labels(labelling: Labelling) -> list[Event]:
     for item, label in labelling.catalogue.known.items():
         if state.version.get(item, 0) == 0:
             groups.setdefault(label, []).append(item)
-    return _new_classes(state, groups) + [
+    return new_classes(state, groups) + [
         Event("label", {"items": items, "label": label, "via": "source"})
         for label, items in groups.items()
     ]
@@ -251,10 +258,10 @@ def known_labels(labelling: Labelling) -> list[Event]:
 def make_class(project: Project, name: str) -> None:
     """Make a class with the first free key, unless there was one of that name before."""
     if name not in project.state.known.past:
-        project.record_all(_new_classes(project.state, [name]))
+        project.record_all(new_classes(project.state, [name]))
 
 
-def _new_classes(state: State, names: Iterable[str]) -> list[Event]:
+def new_classes(state: State, names: Iterable[str]) -> list[Event]:
     """Events that make the classes which do not exist, each with the first free key.
 
     A name that a class had before it was renamed or merged still means that class.

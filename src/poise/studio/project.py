@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -21,7 +22,7 @@ from poise.studio.asking.question import Features, Question
 from poise.studio.asking.setup import Setup, setup_of
 from poise.studio.asking.turns import PATIENCE, Turns, held_alone, item_to_audit, unanswered
 from poise.studio.asking.updating import (
-    changes_labels,
+    changes_predictions,
     foreseen_question,
     renames_labels,
     update_asker,
@@ -66,9 +67,8 @@ class Project:
         is_compiling: Callable[[], bool] = is_warming_up,
     ) -> None:
         self.catalogue, self.features, self.graph = catalogue, features, graph
-        self.store, self.compared = store, compared
+        self.nodes, self.store, self.compared = catalogue.nodes, store, compared
         self.centre: npt.NDArray[np.float32] | None = None
-        self.nodes = catalogue.nodes
         self.state = begin(store)
         self.asker = Asker(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
         self.asker.duplicates_of = self._duplicate_nodes
@@ -139,8 +139,8 @@ class Project:
                     self.look_at(item, annotator, "audit" if audited else "again")
             return undone
 
-    def look_at(self, item: str, annotator: str = "", purpose: str = "again", **more: int) -> None:
-        """Ask this person about a given item, labelled or not; `more` goes into the event."""
+    def look_at(self, item: str, annotator: str = "", purpose: str = "again", **more: Any) -> None:
+        """Ask this person about a given item, labelled or not; the event gets `more`."""
         with self._lock:
             if item not in self.nodes:
                 raise InputError(f"there is no item {item}: the source may have changed")
@@ -170,16 +170,16 @@ class Project:
             with self._lock:
                 self._put(found, annotator)
 
-    def audit(self, annotator: str = "", n: int = AUDIT_ITEMS) -> str:
+    def audit(self, annotator: str = "", n: int = AUDIT_ITEMS, **of: str) -> str:
         """Begin an audit of `n` items, drawn uniformly from the unlabelled; the first is returned.
 
-        An audit that is running goes on.
+        With ``of=NAME``, from those that an assistant answered. One that is running goes on.
         """
         with self._lock:
-            item = item_to_audit(self.state, annotator, self.nodes)
+            item = item_to_audit(self.state, annotator, self.nodes, **of)
             if item is None:
                 raise InputError("every item has a label or is set aside: nothing is left to audit")
-            begin = {} if annotator in self.state.audits else {"left": n}
+            begin = {} if annotator in self.state.audits else {"left": n} | of
             self.look_at(item, annotator, "audit", **begin)
             return item
 
@@ -336,7 +336,7 @@ class Project:
 
     def _tell(self, event: Event, before: State) -> None:
         """Bring the asker and the results up to date with the state."""
-        if changes_labels(event):
+        if changes_predictions(event, self.state):
             self._labels_changed = event.seq
         renamed = renames_labels(event)
         if renamed:

@@ -14,6 +14,8 @@ from poise import Graph, Learner
 from poise.active.stopping import Advice, advise, checkpoint, first_half
 from poise.arrays import Floats
 from poise.models.calibration import Calibration
+from poise.models.labels import Labels
+from poise.studio.asking.assisted import assisted_probabilities
 from poise.studio.asking.explored import explored
 from poise.studio.asking.setup import Setup
 from poise.studio.log.events import BY_PERSON
@@ -84,6 +86,9 @@ def predict(graph: Graph, setup: Setup, surprising: Mapping[int, bool]) -> Predi
     certain = ~result.reached
     certain[list(setup.labels)] = True
     probabilities = calibration.apply(result.probabilities, keep=certain)
+    if setup.counted:
+        labels = Labels.of(setup.labels, graph.n_nodes, learner.classes)
+        probabilities = assisted_probabilities(graph, labels, setup.counted)
     codes = probabilities.argmax(axis=1)
     return Predictions(
         tuple(map(str, learner.classes)),
@@ -114,7 +119,8 @@ def surprising_answers(state: State, nodes: Mapping[str, int]) -> dict[int, bool
     surprising: dict[int, bool] = {}
     for event in state.done:
         via = event.data.get("via", "question")
-        if event.kind != "label" or via not in BY_PERSON:
+        # Where an assistant was judged, the model was not asked what it expects.
+        if event.kind != "label" or via not in BY_PERSON or "of" in event.data:
             continue
         is_wrong = event.data.get("guess") != event.data["label"]
         for position, item in enumerate(event.items):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from poise import Graph, Learner
 from poise.active.acquisition.registry import as_acquisition, usual_tau
 from poise.active.session import SKIP_ANSWERS
+from poise.studio.asking.assistants import counted_answers
 from poise.studio.log.settings import DEFAULTS
 from poise.studio.log.state import State
 
@@ -26,6 +27,8 @@ class Setup:
     classes : all of them, in their order
     excluded, skipped : nodes that are not asked about, for ever or for a while
     acquisition, tau : as for `Learner`; tau None is the acquisition's own decay, or `DECAY`
+    counted : node -> class and weight of an assistant's answer that counts. Predictions use it;
+        what is asked follows from the labels alone
     """
 
     labels: Mapping[int, str] = field(default_factory=dict)
@@ -34,6 +37,7 @@ class Setup:
     skipped: frozenset[int] = frozenset()
     acquisition: str = str(DEFAULTS["acquisition"])
     tau: float | None = None
+    counted: Mapping[int, tuple[str, float]] = field(default_factory=dict)
 
     def learner(self, graph: Graph, seed: int, *, anticipate: bool = True) -> Learner:
         """A new learner with this setup; `anticipate` as for `Learner`."""
@@ -77,6 +81,7 @@ def setup_of(state: State, nodes: Mapping[str, int]) -> Setup:
         frozenset(nodes[item] for item in recent if item in nodes),
         state.settings["acquisition"],
         state.settings["tau"],
+        counted_answers(state, nodes),
     )
 
 

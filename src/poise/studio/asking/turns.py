@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from poise.studio.log.state import Open, State
+from poise.studio.log.answers import Open
+from poise.studio.log.state import State
 
 #: How long a question waits for somebody who went away before another person gets it.
 PATIENCE = timedelta(minutes=10)
@@ -107,7 +108,9 @@ def unanswered(state: State, annotator: str, items: Iterable[str]) -> list[str]:
     return [item for item in items if not any(item in group for group in aside)]
 
 
-def item_to_audit(state: State, annotator: str, nodes: Mapping[str, int]) -> str | None:
+def item_to_audit(
+    state: State, annotator: str, nodes: Mapping[str, int], of: str = ""
+) -> str | None:
     """One that this person's audit drew before and that has no answer, else a new one.
 
     No item is drawn twice, not even if it was skipped: that would ask about the easy ones.
@@ -115,16 +118,22 @@ def item_to_audit(state: State, annotator: str, nodes: Mapping[str, int]) -> str
     Parameters
     ----------
     nodes : item -> its node, for all items in their order
+    of : the assistant whose answers a new audit judges; empty for the model's predictions
     """
     running = state.audits.get(annotator)
     for item in () if running is None else running.drawn:
         if item in nodes:
             return item
+    of = of if running is None else running.of
     # The guess about an item that somebody is asked about now has been seen.
     busy = {asked.item for asked in state.open.values()}
     judged = {item for e in state.done if e.data.get("via") == "audit" for item in e.items}
     aside = state.labels.keys() | state.unsure.keys() | busy | judged
     pool = [item for item in nodes if item not in aside]
+    if of:
+        answers, name = state.assistants.answers, state.known.name
+        mine = {item for item, each in answers.items() if each.by == of and name(each.number)}
+        pool = [item for item in pool if item in mine]
     if not pool:
         return None
     rng = np.random.default_rng([state.last, len(state.labels)])

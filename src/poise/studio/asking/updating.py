@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from poise.studio.asking.asker import Asker
+from poise.studio.asking.assistants import counts_now
 from poise.studio.asking.foreseeing import NO_ANSWER
 from poise.studio.asking.question import NEW_CLASS, Question
 from poise.studio.asking.turns import Turns
@@ -10,9 +11,11 @@ from poise.studio.log.events import EDITS, RELABELLING, Event
 from poise.studio.log.state import State
 
 
-def changes_labels(event: Event) -> bool:
+def changes_predictions(event: Event, after: State) -> bool:
     """Whether predictions from before an event are out of date."""
-    return event.kind not in {"ask", "class"} | (EDITS - RELABELLING)
+    if event.kind == "assist":
+        return counts_now(after, event.data["by"])
+    return event.kind not in {"ask", "class", "assistant"} | (EDITS - RELABELLING)
 
 
 def renames_labels(event: Event) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from poise.studio.log.state import Labelled
+from poise.studio.log.answers import Labelled
 
 
 def krippendorff_alpha(units: Iterable[Collection[str]]) -> float | None:

@@ -25,24 +25,34 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "describe": (frozenset({"name"}), frozenset({"note", "examples"})),
     # Somebody was asked a question, which is shown again after a restart. With it, the progress at
     # that moment: how much is explored, and the share of items whose predicted class had changed.
-    # `left` begins an audit of so many items; 0 ends the one that is running.
-    "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed", "left"})),
+    # `left` begins an audit of so many items; 0 ends the one that is running. `of`: the assistant
+    # whose answers the audit judges, instead of the model's predictions.
+    "ask": (frozenset({"item"}), frozenset({"purpose", "explored", "changed", "left", "of"})),
     # Items got a label: one item, or many at once; with the model's guess. Labels from a file bring
     # their own author and time.
-    "label": (frozenset({"items", "label"}), frozenset({"via", "guess", "confidence", "by", "at"})),
+    "label": (
+        frozenset({"items", "label"}),
+        frozenset({"via", "guess", "confidence", "by", "at", "of"}),
+    ),
     # Labels were taken away.
     "clear": (frozenset({"items"}), frozenset()),
     # Set aside for a while; set aside until somebody looks at it in Review. In an audit, with the
     # model's guess.
-    "skip": (frozenset({"items"}), frozenset({"via", "guess", "confidence"})),
-    "unsure": (frozenset({"items"}), frozenset({"via", "guess", "confidence"})),
+    "skip": (frozenset({"items"}), frozenset({"via", "guess", "confidence", "of"})),
+    "unsure": (frozenset({"items"}), frozenset({"via", "guess", "confidence", "of"})),
     # An earlier event no longer counts.
     "undo": (frozenset({"event"}), frozenset()),
     # How questions are chosen: see `settings.py`.
     "setting": (frozenset({"name", "value"}), frozenset()),
+    # A program answers: its name, and how many of its answers people judge before they count.
+    "assistant": (frozenset({"name", "audit"}), frozenset()),
+    # Its answer about one item; without a class, it does not know. This is no label.
+    "assist": (frozenset({"item", "by"}), frozenset({"label", "confidence"})),
+    # All its answers so far no longer count.
+    "discard": (frozenset({"name"}), frozenset()),
 }
-#: The first format of the log: kinds -> all names that their `data` could hold. Any other event
-#: makes it a log of the second format, see docs/decisions/formats.md.
+#: What earlier formats of the log knew: kinds -> all names that their `data` could hold. Any other
+#: event makes it a log of a later format, see docs/decisions/formats.md.
 FIRST_FORMAT: dict[str, frozenset[str]] = {
     "class": frozenset({"name", "key"}),
     "ask": frozenset({"item", "purpose", "explored", "changed"}),
@@ -53,11 +63,24 @@ FIRST_FORMAT: dict[str, frozenset[str]] = {
     "undo": frozenset({"event"}),
     "setting": frozenset({"name", "value"}),
 }
+SECOND_FORMAT = FIRST_FORMAT | {
+    "class": frozenset({"name", "key", "for"}),
+    "rename": frozenset({"name", "to"}),
+    "merge": frozenset({"name", "into"}),
+    "remove": frozenset({"name"}),
+    "colour": frozenset({"name", "colour"}),
+    "order": frozenset({"names"}),
+    "describe": frozenset({"name", "note", "examples"}),
+    "ask": frozenset({"item", "purpose", "explored", "changed", "left"}),
+    "skip": frozenset({"items", "via", "guess", "confidence"}),
+    "unsure": frozenset({"items", "via", "guess", "confidence"}),
+}
+EARLIER_FORMATS = (FIRST_FORMAT, SECOND_FORMAT)
 #: Changes of classes; and those of them that change the labels of items.
 EDITS = frozenset({"rename", "merge", "remove", "colour", "order", "describe"})
 RELABELLING = frozenset({"rename", "merge", "remove"})
 #: Events that can be undone.
-UNDOABLE = frozenset({"label", "clear", "skip", "unsure"}) | EDITS
+UNDOABLE = frozenset({"label", "clear", "skip", "unsure", "discard"}) | EDITS
 #: Where a label comes from: a person, or a file. "duplicates": the answer to a question, for the
 #: item that was asked about, which comes first, and for its near-duplicates.
 BY_PERSON = frozenset({"question", "audit", "duplicates", "grid", "map", "review"})
@@ -68,6 +91,8 @@ PURPOSES = frozenset({"question", "audit", "again"})
 MAX_CHARACTERS, MAX_NOTE_CHARACTERS = 200, 2_000
 #: Most examples of a class; colours in the palette of the page.
 MAX_EXAMPLES, N_COLOURS = 12, 12
+#: Names in `data` that hold a short text.
+TEXTS = frozenset({"name", "label", "item", "key", "guess", "at", "for", "to", "into", "of"})
 #: Invisible characters that names need: joiners in emoji and in Persian.
 JOINERS = {0x200C: None, 0x200D: None}
 
@@ -105,10 +130,10 @@ class Event:
             )
         for name, value in (("client", self.client), ("annotator", self.annotator)):
             _text(name, value, empty=name == "annotator")
-        for name in names & {"name", "label", "item", "key", "guess", "at", "for", "to", "into"}:
+        for name in names & TEXTS:
             _text(name, self.data[name])
         if "by" in names:
-            _text("by", self.data["by"], empty=True)
+            _text("by", self.data["by"], empty=self.kind == "label")
         for name in names & {"confidence", "explored", "changed"}:
             _share(name, self.data[name])
         for name, known in (("via", BY_PERSON | FROM_FILE), ("purpose", PURPOSES)):
@@ -127,15 +152,17 @@ class Event:
             colour = self.data["colour"]
             if colour is not None and not (type(colour) is int and 0 <= colour < N_COLOURS):
                 raise InputError(f"colour is {colour!r}: expected 0 to {N_COLOURS - 1}, or null")
-        if "left" in names and not (type(self.data["left"]) is int and self.data["left"] >= 0):
-            raise InputError(f"left is {self.data['left']!r}: expected a number of items")
+        for name in names & {"left", "audit"}:
+            if not (type(self.data[name]) is int and self.data[name] >= 0):
+                raise InputError(f"{name} is {self.data[name]!r}: expected a number of items")
         if "event" in names and not (type(self.data["event"]) is int and self.data["event"] > 0):
             raise InputError(f"event is {self.data['event']!r}: expected the number of an event")
 
     @property
     def format(self) -> int:
         """The first format of the log that has such an event."""
-        return 1 if set(self.data) <= FIRST_FORMAT.get(self.kind, frozenset()) else 2
+        knows = [set(self.data) <= known.get(self.kind, set()) for known in EARLIER_FORMATS]
+        return knows.index(True) + 1 if any(knows) else len(knows) + 1
 
     @property
     def items(self) -> list[str]:
@@ -144,7 +171,7 @@ class Event:
 
 
 def check_name(name: str) -> str:
-    """The name of an annotator; the words that stand for other sources of a label are refused."""
+    """The name of an annotator or an assistant; words for other sources of labels are refused."""
     _text("the name", name)
     if name.lower() in ("model", "person", "source"):
         raise InputError(f"{name!r} has another meaning in exported files: choose another name")

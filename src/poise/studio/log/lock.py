@@ -60,4 +60,32 @@ def _holder(content: str) -> str:
         process, address = int(holder["process"]), str(holder["address"])
     except (ValueError, TypeError, KeyError):
         return " by another poise process: stop that one first"
-    return f" by another poise (process {process}): continue at {address}, or stop that one first"
+    there = f"continue at {address}, or " if address else ""
+    return f" by another poise (process {process}): {there}stop that one first"
+
+
+def address_in_use(folder: Path) -> str | None:
+    """The address of the app that holds a project; None if nobody holds it.
+
+    Raises
+    ------
+    InputError
+        If a process without an address holds it, such as ``poise assist``.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8") as file:
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return None
+        except OSError:
+            content = file.read()
+    try:
+        address = str(json.loads(content)["address"])
+    except (ValueError, TypeError, KeyError):
+        address = ""
+    if not address:
+        raise InputError(f"{folder} is in use{_holder(content)}")
+    return address

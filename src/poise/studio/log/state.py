@@ -6,39 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise.errors import InputError
+from poise.studio.log.answers import Audit, Labelled, Open
+from poise.studio.log.assistants import Assistants
 from poise.studio.log.classes import Classes
 from poise.studio.log.events import EDITS, RELABELLING, UNDOABLE, Event
 from poise.studio.log.settings import DEFAULTS, EARLIER, check_setting
 from poise.studio.log.shared import SharedDict, SharedList
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """The label of an item, who gave it, when, and how.
-
-    `number` is that of the class, which keeps it whatever its name: see `classes.py`.
-    """
-
-    label: str
-    annotator: str
-    time: str
-    via: str = "question"
-    number: int = -1
-
-    @property
-    def by(self) -> str:
-        """Who gave it, in words: a name, "person" if there is only one, or "source"."""
-        return "source" if self.via == "source" else self.annotator or "person"
-
-
-@dataclass(frozen=True)
-class Open:
-    """A question that waits for somebody's answer."""
-
-    item: str
-    purpose: str
-    time: str
-
 
 #: An event that can be undone, with the numbers of its class and of the model's guess, or None.
 Action = tuple[Event, int | None, int | None]
@@ -47,20 +20,6 @@ Standing = tuple[int, float, float]
 #: Parts of a state with an entry for each item, and with one for each event.
 BY_ITEM = frozenset({"answers", "votes", "labels", "unsure", "skipped", "version"})
 BY_EVENT = frozenset({"actions", "done", "course"})
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What is left of an audit: items drawn at random that one person judges.
-
-    Attributes
-    ----------
-    left : answers still to come
-    drawn : items that were shown and have no answer yet, the oldest first
-    """
-
-    left: int
-    drawn: tuple[str, ...] = ()
 
 
 @dataclass
@@ -78,6 +37,7 @@ class State:
     skipped : item set aside for a while -> number of labelled items at that moment
     open : annotator -> the question that this person was asked
     audits : annotator -> the audit that is running
+    assistants : programs that answer, and their answers, which are no labels
     settings : see `settings.py`
     version : item -> number of the last event that changed it, 0 at first
     actions : what can be undone, the oldest first
@@ -95,6 +55,7 @@ class State:
     skipped: MutableMapping[str, int] = field(default_factory=dict)
     open: dict[str, Open] = field(default_factory=dict)
     audits: dict[str, Audit] = field(default_factory=dict)
+    assistants: Assistants = field(default_factory=Assistants)
     settings: dict[str, Any] = field(
         default_factory=lambda: DEFAULTS | {"acquisition": EARLIER},
     )
@@ -185,8 +146,10 @@ def check(state: State, event: Event, versions: dict[str, int] | None = None) ->
         overwritten.
     """
     match event.kind:
-        case "label" if state.known.find(event.data["label"]) is None:
+        case "label" | "assist" if not _has_its_class(state, event):
             raise InputError(f"there is no class {event.data['label']!r}: create it first")
+        case "assist" | "discard":
+            state.assistants.check(event)
         case kind if kind == "class" or kind in EDITS:
             state.known.check(event)
         case "undo" if event.data["event"] not in {done.seq for done in state.done}:
@@ -196,6 +159,11 @@ def check(state: State, event: Event, versions: dict[str, int] | None = None) ->
     for item, seen in (versions or {}).items():
         if state.version.get(item, 0) != seen:
             raise StaleError(f"{item} was changed elsewhere in the meantime: look at it again")
+
+
+def _has_its_class(state: State, event: Event) -> bool:
+    """Whether the class that an answer names exists; an assistant's answer may name none."""
+    return "label" not in event.data or state.known.find(event.data["label"]) is not None
 
 
 class StaleError(InputError):
@@ -237,6 +205,10 @@ def _advance(state: State, event: Event) -> None:
                 state.skipped.update(dict.fromkeys(items, len(state.labels)))
             elif event.kind == "unsure":
                 state.unsure.update(dict.fromkeys(items, event.seq))
+        case "assistant" | "assist" | "discard":
+            label = data.get("label")
+            number = None if label is None else state.known.meant(label)
+            state.assistants.apply(event, number)
         case "setting":
             state.settings[data["name"]] = data["value"]
             if data["name"] == "only" and data["value"] is not None:
@@ -249,7 +221,7 @@ def _judge(state: State, event: Event) -> None:
     for who, audit in list(state.audits.items()):
         drawn = tuple(item for item in audit.drawn if item not in changed)
         answered = len(audit.drawn) - len(drawn) if who == event.annotator else 0
-        state.audits[who] = Audit(audit.left - answered, drawn)
+        state.audits[who] = replace(audit, left=audit.left - answered, drawn=drawn)
         if state.audits[who].left <= 0:
             del state.audits[who]
 
@@ -272,9 +244,9 @@ def _ask(state: State, event: Event) -> None:
     if "left" in data:
         state.audits.pop(who, None)
     if purpose == "audit":
-        audit = state.audits.get(who, Audit(data.get("left", 1)))
+        audit = state.audits.get(who, Audit(data.get("left", 1), of=data.get("of", "")))
         drawn = dict.fromkeys((*audit.drawn, data["item"]))
-        state.audits[who] = Audit(audit.left, tuple(drawn))
+        state.audits[who] = replace(audit, drawn=tuple(drawn))
     if "explored" in data:
         state.course.append((len(state.labels), data["explored"], data.get("changed", 0.0)))
 

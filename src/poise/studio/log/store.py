@@ -21,7 +21,7 @@ from poise.files import write_bytes
 from poise.studio.log.events import Event
 
 #: ``PRAGMA user_version`` and ``application_id`` of our files.
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x706F6973  # "pois"
 #: Approximate upper limit of the write-ahead log; and the time without a write after which it is
 #: moved into the file, so that a copy of the file alone has everything.

@@ -73,6 +73,7 @@ const host = {
   },
   label: (items, name, via = "map", versions = {}) => session.written("label", { items, label: name, via }, versions),
   clear: (items, versions = {}) => session.written("clear", { items }, versions),
+  discard: (name) => session.written("discard", { name }),
   restrict: (items) => session.written("setting", { name: "only", value: items }),
   say: (words) => {
     byId("saved").textContent = words;

@@ -21,8 +21,9 @@ import { Zoom } from "./zoom.js";
 
 const ALONE = "poise-duplicates-alone"; // stored while near-duplicates get no label with the item
 
-// What an event says about the model's guess.
-function guessOf({ guess, confidence }) {
+// What an event says about the model's guess, or about the assistant whose answer is judged.
+function guessOf({ guess, confidence, of }) {
+  if (of) return { of };
   if (!guess) return {};
   return confidence === null ? { guess } : { guess, confidence };
 }
@@ -172,7 +173,7 @@ export class LabelScreen {
     document.querySelector('[data-key="Enter"]').disabled = !question?.guess || audited;
     document.querySelector('[data-key="ArrowRight"]').disabled = question?.purpose !== "again";
     byId("purpose-words").textContent = audited
-      ? `Audit: ${state.auditing} to go`
+      ? `${question.of ? `Judging ${question.of}` : "Audit"}: ${state.auditing} to go`
       : question?.label
         ? "An earlier answer"
         : "";
@@ -192,7 +193,11 @@ export class LabelScreen {
         session.written("setting", { name: "only", value: null }).catch((error) => this.say(`${error.message}.`)),
     });
     showProject(state);
-    showProgress(state, () => session.audit());
+    showProgress(
+      state,
+      (of) => session.audit(of),
+      (name) => session.record("discard", { name }),
+    );
     this.showSettings();
     showSmallMap(state);
   }

@@ -1,5 +1,6 @@
 // What stands around the item: the near-duplicates, the progress, the reasons for the question.
 
+import { showAssistants } from "./assistants.js";
 import { thumbnail } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
 import { counted, number, percent } from "./format.js";
@@ -19,7 +20,8 @@ export function showDuplicates(question) {
 
 // ---- Progress -----------------------------------------------------------------------------------
 
-export function showProgress(state, audit) {
+// `audit(of)` begins an audit of the predictions, or of an assistant; `discard(name)` drops its answers.
+export function showProgress(state, audit, discard) {
   const { progress, answers, auditing, unsure, skipped } = state;
   const parts = [];
   if (progress.explored !== null) {
@@ -41,7 +43,8 @@ export function showProgress(state, audit) {
     parts.push(element("p", { className: "quiet", title: progress.advice.reason }, progress.advice.words));
   }
   const disabled = answers === 0 || auditing > 0;
-  parts.push(button({ disabled, onclick: audit }, element("kbd", {}, "a"), " Audit"));
+  parts.push(button({ disabled, onclick: () => audit() }, element("kbd", {}, "a"), " Audit"));
+  parts.push(...showAssistants(state, { judge: audit, discard }));
   byId("progress-body").replaceChildren(...parts);
 }
 
@@ -89,6 +92,8 @@ function rankWords(share) {
 
 function reasonWithoutGuess({ question, answers }) {
   if (!question) return "";
+  if (question.of)
+    return `Drawn at random from the answers of ${question.of}, to measure how often it is right. Its answer is hidden.`;
   if (question.purpose === "audit")
     return "Drawn at random, to measure how often the model is right. Its guess is hidden.";
   if (question.label) return `You labelled it ${question.label}. Press another key to change that, or → to continue.`;

@@ -1,5 +1,6 @@
 import { button, element, select } from "./dom.js";
 import { clamp } from "./geometry.js";
+import { ASSISTED, AssistantChips } from "./review-assistants.js";
 import { EVERYTHING } from "./review-listing.js";
 
 export const SHOW = {
@@ -10,6 +11,7 @@ export const SHOW = {
   skipped: ["Skipped", "No items are skipped."],
   suspicious: ["Suspicious", "No label is more likely wrong than right."],
   disagreed: ["Disagreed", "People agree on all items that several of them were asked about."],
+  [ASSISTED]: ["By assistants", "This assistant has no answers."],
 };
 const SORT = {
   order: "Source order",
@@ -40,14 +42,22 @@ export class Filters {
     const { from, to, sort, text } = this.fields;
     const range = element("span", "range", "Confidence", from, "to", to, "%");
     const rest = element("div", { className: "rest", id: "review-rest" }, this.fields.class, range, sort, text);
-    this.chips = Object.entries(SHOW).map(([value, [words]]) => button({ className: "chip", value }, words));
+    const shows = Object.entries(SHOW).filter(([value]) => value !== ASSISTED);
+    this.chips = shows.map(([value, [words]]) => button({ className: "chip", value }, words));
+    this.assistants = new AssistantChips((assistant) => this.set({ show: ASSISTED, assistant }));
     this.offer("disagreed", false);
     this.like = button({ className: "chip", hidden: true });
     this.more = button({ className: "chip more", "aria-expanded": "false", "aria-controls": rest.id }, "Filters");
     this.root = element(
       "div",
       "filters",
-      element("div", { className: "chips", role: "group", "aria-label": "Show" }, ...this.chips, this.like),
+      element(
+        "div",
+        { className: "chips", role: "group", "aria-label": "Show" },
+        ...this.chips,
+        this.assistants.root,
+        this.like,
+      ),
       rest,
       element("div", { className: "view", role: "group", "aria-label": "Show as" }, this.more, ...views),
     );
@@ -119,6 +129,7 @@ export class Filters {
     this.fields.sort.options[0].textContent = like ? "Most similar first" : text ? "Best match first" : SORT.order;
     this.like.hidden = !like;
     for (const chip of this.chips) chip.setAttribute("aria-pressed", chip.value === show);
+    this.assistants.show(this.values);
     const shown = { ...this.values, from: Math.round(100 * from), to: Math.round(100 * to) };
     for (const [name, field] of Object.entries(this.fields)) {
       // A field in which somebody types is only ever emptied.

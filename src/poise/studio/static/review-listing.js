@@ -3,7 +3,7 @@
 export const PAGE = 100;
 const MAX_PAGES_KEPT = 100;
 const POLL_MS = 500;
-export const EVERYTHING = { show: "all", class: "", from: 0, to: 1, sort: "order", text: "", like: "" };
+export const EVERYTHING = { show: "all", class: "", from: 0, to: 1, sort: "order", text: "", like: "", assistant: "" };
 
 export const pageOf = (index) => Math.floor(index / PAGE);
 
@@ -26,7 +26,7 @@ export class Listing {
   }
 
   address(page) {
-    const { show, sort, from, to, text, like } = this.filters;
+    const { show, sort, from, to, text, like, assistant } = this.filters;
     const query = new URLSearchParams({ offset: page * PAGE, limit: PAGE, show, sort });
     if (this.filters.class) query.set("class", this.filters.class);
     if (from > 0 || to < 1) {
@@ -35,6 +35,7 @@ export class Listing {
     }
     if (text) query.set("text", text);
     if (like) query.set("like", like);
+    if (show === "assisted") query.set("assistant", assistant);
     return `api/review?${query}`;
   }
 

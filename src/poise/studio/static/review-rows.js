@@ -24,7 +24,7 @@ export function dot(name, colours, className = "dot") {
   return made;
 }
 
-export function wordsFor({ label, guess, state }, colours) {
+export function wordsFor({ label, guess, state, assistant }, colours) {
   const quiet = (...words) => element("span", "quiet", ...words);
   const words = state === "unsure" || state === "skipped" ? [element("span", "aside", state)] : [];
   if (label !== null) {
@@ -33,7 +33,9 @@ export function wordsFor({ label, guess, state }, colours) {
   } else if (guess !== null) {
     words.push(dot(guess, colours, "dot ring"), quiet(element("span", "probably", "probably "), guess));
   }
-  return words.length ? words : [quiet("unknown yet")];
+  if (!words.length) words.push(quiet("unknown yet"));
+  if (assistant) words.push(quiet(`${assistant.by} says ${assistant.label}`));
+  return words;
 }
 
 // Shows a row in an element; a row that is not loaded yet is empty.

@@ -145,6 +145,7 @@ class Review {
 
   update(state) {
     this.showClasses();
+    this.filters.assistants.offer(state.assistants, (name) => this.host.discard(name));
     const seen = `${state.last} ${state.items}`;
     const news = this.seen !== undefined && this.seen !== seen;
     this.seen = seen;

@@ -92,10 +92,11 @@ export class Session {
     else if (next >= items.length && current >= 0) await this.lookAt(null);
   }
 
-  async audit() {
+  // Of the predictions, or of the answers of an assistant.
+  async audit(of) {
     this.view.wait(true);
     try {
-      this.take(await post("api/audit", {}));
+      this.take(await post("api/audit", of ? { of } : {}));
     } catch (error) {
       await this.fetchQuestion();
       this.view.say(`${error.message}.`);
@@ -131,6 +132,7 @@ export class Session {
     this.recorded = response.seq ?? this.recorded;
     if (response.alike) toast(`There is also a class “${response.alike}”. To merge the two, press o.`);
     const { kind, data } = entry.body;
+    if (kind === "discard") toast(`Discarded the answers of ${data.name}.`, () => this.undo());
     if (data?.items?.length > 1) {
       const many = itemsIn(data.items.length);
       const words = kind === "label" ? `Labelled ${many} as “${data.label}”.` : `Cleared the labels of ${many}.`;

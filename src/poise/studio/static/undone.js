@@ -13,6 +13,7 @@ export function undoneWords({ kind, data: { items, label, name, to, into } }) {
     remove: `“${name}” is a class again, with its labels`,
     colour: `the colour of “${name}”`,
     order: "the order of the classes",
+    discard: `the answers of ${name} are back`,
     describe: `the note and the examples of “${name}”`,
   };
   return `Undone: ${changes[kind]}`;

@@ -15,7 +15,16 @@ from poise.studio.log.state import State
 from poise.studio.project import Project
 from poise.studio.source.catalogue import Catalogue
 
-SHOWS = ("all", "labelled", "predicted", "unsure", "skipped", "suspicious", "disagreed")
+SHOWS = (
+    "all",
+    "labelled",
+    "predicted",
+    "unsure",
+    "skipped",
+    "suspicious",
+    "disagreed",
+    "assisted",
+)
 SORTS = ("order", "confidence", "-confidence", "suspicion", "time")
 #: Most rows of a page.
 MAX_ROWS = 500
@@ -34,6 +43,7 @@ class Wanted:
     like: str = ""
     offset: int = 0
     limit: int = 100
+    assistant: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Wanted":
@@ -49,6 +59,7 @@ class Wanted:
                 query.get("like", ""),
                 int(query.get("offset", 0)),
                 int(query.get("limit", 100)),
+                query.get("assistant", ""),
             )
         except ValueError:
             raise InputError("from, to, offset and limit must be numbers") from None
@@ -98,6 +109,7 @@ def review(
                 "confidence": confidence,
                 "suspicion": against.get(item) if labelled else None,
                 "votes": {who: vote.label for who, vote in state.votes.get(item, {}).items()},
+                "assistant": None if item in blind else _said(state, item),
                 "state": _standing(state, item, guess is not None),
                 "version": state.version.get(item, 0),
             }
@@ -127,6 +139,13 @@ def _sentence(
     if wanted.show == "suspicious":
         return "" if suspicion is None else sentence(suspicion.values())
     return "" if agreed is None else agreed.sentence
+
+
+def _said(state: State, item: str) -> dict[str, str] | None:
+    """What an assistant said about an item."""
+    answer = state.assistants.answers.get(item)
+    label = None if answer is None else state.known.name(answer.number)
+    return None if answer is None or label is None else {"by": answer.by, "label": label}
 
 
 def _standing(state: State, item: str, known: bool) -> str:
@@ -169,6 +188,13 @@ def _chosen(
             keep = mask(item for item, wrong in against.items() if wrong >= SUSPICIOUS_PROBABILITY)
         case "disagreed":
             keep = mask(() if agreed is None else agreed.disagreed)
+        case "assisted":
+            answers = state.assistants.answers.items()
+            allowed = {answer.by for _, answer in answers}
+            allowed = allowed & {wanted.assistant} if wanted.assistant else allowed
+            said = (item for item, answer in answers if answer.by in allowed)
+            # What somebody is judging must not be told from the list.
+            keep = mask(i for i in said if _said(state, i) and i not in state.blind)
     ranged = wanted.low > 0 or wanted.high < 1
     if ranged and predictions is not None and predictions.calibration is not None:
         sure = predictions.confidence

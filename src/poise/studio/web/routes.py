@@ -7,7 +7,7 @@ from functools import partial
 from starlette.routing import Route
 
 from poise.studio.web.guard import HEALTH
-from poise.studio.web.handlers import exchange, items, map, pages, questions, review
+from poise.studio.web.handlers import assistants, exchange, items, map, pages, questions, review
 from poise.studio.web.site import Handler, Site
 
 ANNOTATOR = {"annotator": "who asks, where `poise label --annotators` runs"}
@@ -120,10 +120,47 @@ ADDRESSES: tuple[Address, ...] = (
         "POST",
         "/api/audit",
         questions.audit,
-        "Ask about an item drawn uniformly from those without a label.",
-        body={"annotator": "string"},
+        "Ask about an item drawn uniformly from those without a label; with `of`, from those that "
+        "this assistant answered.",
+        body={"annotator": "string", "of": "string"},
     ),
     Address("GET", "/api/choices", questions.choices, "Possible values of the settings."),
+    # Assistants
+    Address(
+        "GET",
+        "/api/assistants",
+        assistants.listed,
+        "Programs that answer questions, and how right they are by what people judged.",
+    ),
+    Address(
+        "POST",
+        "/api/assistants",
+        assistants.introduce,
+        "A program will answer; people judge `audit` of its answers before the others count.",
+        body={"name": "string", "audit": "integer"},
+    ),
+    Address(
+        "GET",
+        "/api/assistants/questions",
+        assistants.questions,
+        "Items that an assistant may be asked about.",
+        {"name": "of the assistant", "limit": "number of items, at most 64"},
+    ),
+    Address(
+        "POST",
+        "/api/assistants/answers",
+        assistants.take,
+        "An assistant's answer; without `class` it does not know. It is on disk when this answers. "
+        "`recorded` is false if the item has an answer or a label by now. With `new_classes` it "
+        "may name a new class.",
+        body={
+            "name": "string",
+            "id": "string",
+            "class": "string",
+            "confidence": "number",
+            "new_classes": "boolean",
+        },
+    ),
     # Items
     Address(
         "GET",
@@ -178,7 +215,8 @@ ADDRESSES: tuple[Address, ...] = (
         review.table,
         "A page of the table of all items. 202 while the model computes.",
         {
-            "show": "all, labelled, predicted, unsure, skipped, suspicious or disagreed",
+            "show": "all, labelled, predicted, unsure, skipped, suspicious, disagreed or assisted",
+            "assistant": "with `assisted`, only items that this one answered",
             "class": "only this class",
             "from": "lowest confidence",
             "to": "highest confidence",
@@ -193,7 +231,8 @@ ADDRESSES: tuple[Address, ...] = (
         "GET",
         "/api/export",
         exchange.export,
-        "Every item's class as a file: id, source, label, by, confidence, time.",
+        "Every item's class as a file: id, source, label, by, confidence, time, and the assistant "
+        "that answered with its answer.",
         LABELS_FILE,
     ),
     Address(

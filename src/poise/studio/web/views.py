@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from poise.errors import InputError
+from poise.studio.asking.assistants import standings
 from poise.studio.asking.foreseeing import NO_ANSWER
 from poise.studio.asking.progress import progress
 from poise.studio.asking.question import NEW_CLASS, Question
@@ -49,6 +50,7 @@ def summary(project: Project, annotator: str) -> dict[str, Any]:
         "exhausted": question is None and project.asker.exhausted,
         "question": None if question is None else asked(project, question, annotator),
         "progress": progress(state, project.newest),
+        "assistants": [each.as_json() for each in standings(state)],
     }
 
 
@@ -71,7 +73,10 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
     if guess == NEW_CLASS:
         guess = confidence = None  # the class has no name yet
     explained = project.asker.explained(question.node) is not None
-    if purpose == "audit":
+    audit = state.audits.get(annotator) if purpose == "audit" else None
+    if audit is not None and audit.of:
+        guess = confidence = None
+    elif purpose == "audit":
         guess, confidence = judged(project, question.node)
         explained = explained and (project.newest is not None or not state.labels)
     return {
@@ -80,6 +85,7 @@ def asked(project: Project, question: Question, annotator: str) -> dict[str, Any
         "source": project.catalogue.sources[question.node],
         "version": state.version.get(item, 0),
         "purpose": purpose,
+        "of": "" if audit is None else audit.of,
         "label": None if labelled is None else labelled.label,
         "guess": guess,
         "confidence": None if confidence is None else round(confidence, 4),

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 import poise
 from poise.errors import InputError, PoiseError
+from poise.studio.assisting import judge
 from poise.studio.log.events import BY_PERSON, UNDOABLE, Event, check_client
 from poise.studio.log.naming import alike
 from poise.studio.log.settings import WAYS, check_new_setting
@@ -54,7 +55,7 @@ def record(call: Call) -> Any:
         event.data.get("via", "question") not in BY_PERSON or {"by", "at"} & set(event.data)
     ):
         raise InputError(f"via is {event.data.get('via')!r}: that is for files, see import")
-    if event.data.get("via") == "audit":
+    if event.data.get("via") == "audit" and "of" not in event.data:
         _wait_for_prediction(call.project, event.annotator)
         _add_prediction(call.project, event)
     if event.kind == "setting":
@@ -85,8 +86,11 @@ def look(call: Call) -> Any:
 
 @on_project
 def audit(call: Call) -> Any:
-    annotator = call.annotator
-    call.project.audit(annotator)
+    annotator, of = call.annotator, call.data.get("of")
+    if of is None:
+        call.project.audit(annotator)
+    else:
+        judge(call.project, annotator, str(of))
     call.project.wait(annotator, REQUEST_WAIT_SECONDS)
     _wait_for_prediction(call.project, annotator)
     return call.summary()

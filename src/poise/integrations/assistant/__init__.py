@@ -1,0 +1,1 @@
+"""A program or an HTTP endpoint answers open questions: ``poise assist``."""
