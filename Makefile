@@ -65,6 +65,7 @@ picture: $(READY) ## the pictures of the README (needs chromium) and of the docu
 	$(BIN)/poise demo
 	$(BIN)/python docs/images/picture.py
 	$(BIN)/python docs/images/studio.py
+	$(BIN)/python docs/images/animation.py
 
 # The page's JavaScript. Without Node these say so and pass.
 .PHONY: lint-front test-front format-front clean-front

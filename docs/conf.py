@@ -27,7 +27,7 @@ extensions = [
 exclude_patterns = ["images/*.py", "gallery/*.ipynb", "gallery/*.py"]
 
 # Pages ------------------------------------------------------------------------------------------
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
@@ -45,7 +45,7 @@ napoleon_custom_sections = [("Attributes", "params_style")]
 default_role = "literal"
 
 # Gallery ----------------------------------------------------------------------------------------
-# An example runs again when its file has changed. The pages in docs/gallery are not in the repository.
+# An example runs again when its file has changed. The pages, docs/gallery, are not in git.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",

@@ -26,8 +26,8 @@ DATA = {"plot_photos": "cifar10_test.tar", "plot_intents": "banking77.csv"}
 NOT_RUN = """
 .. note::
 
-   This example reads ``{file}`` from the folder that the environment variable ``POISE_DATA`` names. The
-   folder was missing when this page was built, so there are no results and no pictures.
+   This example reads ``{file}`` from the folder that the environment variable ``POISE_DATA``
+   names. The file was missing when this page was built: there are no results and no pictures.
 
 """
 

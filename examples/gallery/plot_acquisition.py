@@ -2,13 +2,15 @@
 Write an acquisition
 ====================
 
-What should be asked next? An acquisition answers with a number for each point. Writing your own takes ten lines.
+What should be asked next? An acquisition answers with a number for each point. Writing your own
+takes ten lines.
 """
 
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
+
 import poise
 
 # %%
@@ -27,9 +29,10 @@ y = cluster % 2
 graph = poise.knn_graph(X, k=10)
 
 # %%
-# The paper's rule asks where the scores of all classes are small, which is far from every label, and therefore
-# likes outliers. This acquisition is the same rule with a preference for points that have strong edges. A
-# snapshot holds what may be used: the graph, the scores and their norms, the labels.
+# The paper's rule asks where the scores of all classes are small, which is far from every label,
+# and therefore likes outliers. This acquisition is the same rule with a preference for points
+# that have strong edges. A snapshot holds what may be used: the graph, the scores and their
+# norms, the labels.
 
 
 @poise.register.acquisition("central-norm")
@@ -46,7 +49,8 @@ class CentralNorm:
 
 
 # %%
-# That is all. The name now works everywhere: in ``Learner``, in ``simulate``, in ``poise run`` with ``--import``.
+# That is all. The name now works everywhere: in ``Learner``, in ``simulate``, in ``poise run``
+# with ``--import``.
 
 
 def first_questions(acquisition):
@@ -60,7 +64,8 @@ def first_questions(acquisition):
 sessions = {name: first_questions(name) for name in ("norm", "central-norm")}
 
 # %%
-# Squares are the two labels at the start, numbers are the order of the questions. Colours are the predicted classes.
+# Squares are the two labels at the start, numbers are the order of the questions. Colours are the
+# predicted classes.
 
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), sharex=True, sharey=True)
 for (name, learner), axis in zip(sessions.items(), axes, strict=True):
@@ -73,6 +78,8 @@ for (name, learner), axis in zip(sessions.items(), axes, strict=True):
         axis.annotate(number, X[i], ha="center", va="center", fontsize=7, zorder=4)
     outliers = sum(i >= sum(sizes) for i in asked)
     found = len(set(cluster[list(learner.labels)]))
-    axis.set(title=f"{name}: {found} clusters labelled, {outliers} outliers asked", xticks=[], yticks=[])
+    axis.set(
+        title=f"{name}: {found} clusters labelled, {outliers} outliers asked", xticks=[], yticks=[]
+    )
     axis.set_aspect("equal")
 plt.show()

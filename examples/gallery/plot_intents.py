@@ -2,8 +2,8 @@
 77 intents from a CSV
 =====================
 
-A table of short questions to a bank, 77 things that people want, and more classes than anybody can
-keep in mind. Which questions should be labelled first?
+A table of short questions to a bank, 77 things that people want, and more classes than anybody
+can keep in mind. Which questions should be labelled first?
 """
 
 import csv
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+
 import poise
 
 # %%
@@ -41,8 +42,8 @@ traces = {
 }
 
 # %%
-# A learner gives each unlabelled question its intent. Here are five that it is least sure of: they are the
-# ones to look at next.
+# A learner gives each unlabelled question its intent. Here are five that it is least sure of:
+# they are the ones to look at next.
 
 asked = traces["auto"].queries
 learner = poise.Learner(graph, {int(i): intents[i] for i in asked})

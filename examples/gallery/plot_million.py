@@ -9,10 +9,12 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
+
 import poise
 
 # %%
-# Five arms of a spiral, 200,000 points each. Neither a straight line nor the distance to a few centres separates them.
+# Five arms of a spiral, 200,000 points each. Neither a straight line nor the distance to a few
+# centres separates them.
 
 N_ARMS, PER_ARM = 5, 200_000
 rng = np.random.default_rng(0)
@@ -22,14 +24,16 @@ angle = 2 * np.pi * (arm / N_ARMS + 0.65 * radius) + rng.normal(0, 0.13, len(arm
 X = (radius * np.array([np.cos(angle), np.sin(angle)])).T.astype(np.float32)
 
 # %%
-# The search for neighbours is done once. ``save`` keeps the graph, and the next start maps it into memory.
+# The search for neighbours is done once. ``save`` keeps the graph, and the next start maps it
+# into memory.
 
 start = time.perf_counter()
 graph = poise.knn_graph(X, k=10)
 print(f"{graph!r} in {time.perf_counter() - start:.0f} s")
 
 # %%
-# ``ask(8)`` with the policy ``local-max`` takes eight questions from one solve, spread over the points.
+# ``ask(8)`` with the policy ``local-max`` takes eight questions from one solve, spread over the
+# points.
 
 start = time.perf_counter()
 learner = poise.Learner(graph, policy="local-max")
@@ -44,7 +48,8 @@ seconds = time.perf_counter() - start
 print(f"predictions for all points in {seconds:.0f} s, {(predicted == arm).mean():.1%} right")
 
 # %%
-# Every pixel has the colour of the most frequent predicted class among its points. Circles are the labelled points.
+# Every pixel has the colour of the most frequent predicted class among its points. Circles are
+# the labelled points.
 
 side = 520
 pixel = np.clip(((X + 1.05) / 2.1 * side).astype(int), 0, side - 1)

@@ -2,9 +2,9 @@
 Label a folder of photos
 ========================
 
-Two thousand photos of ten kinds of things, no class known at the start, and sixty questions. A data
-set answers here in place of a person; ``poise label photos/`` asks you the same questions in the
-browser.
+Two thousand photos of ten kinds of things, no class known at the start, and sixty questions. A
+data set answers here in place of a person; ``poise label photos/`` asks you the same questions in
+the browser.
 """
 
 import os
@@ -14,12 +14,13 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import poise
 from PIL import Image
 
+import poise
+
 # %%
-# The folder: here a fifth of the test photos of CIFAR-10, which ``POISE_DATA`` holds as an archive. With
-# photos of your own, only the first two lines differ.
+# The folder: here a fifth of the test photos of CIFAR-10, which ``POISE_DATA`` holds as an
+# archive. With photos of your own, only the first two lines differ.
 
 folder = Path(tempfile.mkdtemp())
 with tarfile.open(Path(os.environ["POISE_DATA"], "cifar10_test.tar")) as archive:
@@ -31,8 +32,9 @@ truth = np.array([path.parent.name for path in paths])
 print(len(photos), "photos in the folders", *np.unique(truth))
 
 # %%
-# An encoder turns each photo into a row of numbers, such that photos of similar things are close. It
-# comes with ``poise[app]`` and needs no network. The graph joins each photo to its ten nearest.
+# An encoder turns each photo into a row of numbers, such that photos of similar things are close.
+# It comes with ``poise[app]`` and needs no network. The graph joins each photo to its ten
+# nearest.
 
 X = poise.embed(photos)
 graph = poise.knn_graph(X, k=10, metric="cosine")
@@ -49,8 +51,8 @@ for _ in range(60):
 print(f"{len(learner.classes)} kinds found, {right[-1]:.0%} of the photos have the right class")
 
 # %%
-# The first twenty photos that poise asked about. Early questions jump from region to region, so most
-# kinds of things appear soon.
+# The first twenty photos that poise asked about. Early questions jump from region to region, so
+# most kinds of things appear soon.
 
 figure, axes = plt.subplots(2, 10, figsize=(9, 2.5))
 for i, axis in zip(learner.labels, axes.flat, strict=False):
@@ -59,8 +61,8 @@ for i, axis in zip(learner.labels, axes.flat, strict=False):
     axis.axis("off")
 
 # %%
-# What the labels make of the rest: for each class the twelve photos without a label of which the model
-# is most sure. Wrong ones have a red frame.
+# What the labels make of the rest: for each class the twelve photos without a label of which the
+# model is most sure. Wrong ones have a red frame.
 
 unlabelled = np.setdiff1d(np.arange(len(photos)), list(learner.labels))
 classes = np.array(learner.classes)

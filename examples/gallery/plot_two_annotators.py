@@ -8,12 +8,13 @@ afterwards the graph says which answers to look at again.
 
 import matplotlib.pyplot as plt
 import numpy as np
-import poise
 from sklearn.datasets import load_digits
 from sklearn.metrics import cohen_kappa_score
 
+import poise
+
 # %%
-# Anna is always right. Ben is in a hurry: one of his answers in six is a random digit.
+# Anna is always right. Ben is in a hurry: one of his answers in five is a random digit.
 
 X, y = load_digits(return_X_y=True)
 graph = poise.knn_graph(X, k=10)
@@ -25,16 +26,16 @@ def anna(i):
 
 
 def ben(i):
-    return int(rng.integers(10)) if rng.random() < 1 / 6 else int(y[i])
+    return int(rng.integers(10)) if rng.random() < 1 / 5 else int(y[i])
 
 
 # %%
-# ``ask`` never gives out a question that is still open, so two people can work at the same time. Answers may come in
-# any order. Here Anna answers two questions while Ben answers one.
+# ``ask`` never gives out a question that is still open, so two people can work at the same time.
+# Answers may come in any order. Here Anna answers two questions while Ben answers one.
 
 learner = poise.Learner(graph)
 by = {}
-for _ in range(30):
+for _ in range(20):
     (for_ben,) = learner.ask()
     for _ in range(2):
         (for_anna,) = learner.ask()
@@ -59,8 +60,8 @@ print(f"Cohen's kappa {cohen_kappa_score(hers, his):.2f}, where 1 is perfect and
 # Which answers look wrong?
 # -------------------------
 #
-# Predict each labelled item from all the other labels. Where the prediction is another class, one of the two is wrong.
-# The app shows such labels under Review.
+# Predict each labelled item from all the other labels. Where the prediction is another class, one
+# of the two is wrong. The app shows such labels under Review.
 
 suspicious = []
 for i, label in learner.labels.items():
@@ -70,13 +71,16 @@ for i, label in learner.labels.items():
         suspicious.append((i, label, int(guess)))
 wrong = [i for i, label in learner.labels.items() if label != y[i]]
 caught = [i for i, _, _ in suspicious if i in wrong]
-print(f"{len(wrong)} labels are wrong; {len(suspicious)} are suspicious, {len(caught)} of them wrong")
+print(
+    f"{len(wrong)} labels are wrong; {len(suspicious)} are suspicious, {len(caught)} of them wrong"
+)
 
 # %%
 # The suspicious labels. A red frame marks a label that is wrong indeed.
 
 columns = 8
-figure, axes = plt.subplots(-(-len(suspicious) // columns), columns, figsize=(9, 4.6), squeeze=False)
+rows = -(-len(suspicious) // columns)
+figure, axes = plt.subplots(rows, columns, figsize=(9, 1.5 * rows), squeeze=False)
 for axis in axes.flat:
     axis.axis("off")
 for (i, label, guess), axis in zip(suspicious, axes.flat, strict=False):

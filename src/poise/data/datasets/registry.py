@@ -44,6 +44,12 @@ def load_dataset(
         If there is no such data set; it names the nearest.
     DataError
         If files can neither be found nor downloaded, or are damaged.
+
+    Examples
+    --------
+    >>> import poise
+    >>> poise.load_dataset("blobs", size=100)
+    Dataset(blobs: 800 points x 2, 8 clusters, 2 classes)
     """
     grouping = _modulo.fullmatch(name) if name not in datasets else None
     if grouping:
