@@ -1,7 +1,7 @@
 """Record the animation of the documentation's front page: ``make picture``. Needs chromium.
 
-A script labels handwritten digits by keyboard, in a real browser, with a real `poise label`, and takes a
-screenshot after each step, in light and dark. Below each screenshot a line says what happens. Every
+A script labels handwritten digits by keyboard, in a real browser, with a real `poise label`, and
+takes a screenshot after each step, in light and dark. A line below it says what happens. Every
 animation has a still for people who prefer no motion.
 """
 
@@ -74,8 +74,6 @@ class Film:
             size = path.stat().st_size
             if size > MOST_BYTES:
                 sys.exit(f"animation: {path.name} has {size:,} bytes: expected {MOST_BYTES:,}")
-            seconds = sum(self.milliseconds) / 1000
-            print(f"{path.name}: {len(frames)} frames, {seconds:.0f} s, {size:,} bytes")
 
 
 def captioned(screenshot: bytes, caption: str, scheme: str) -> Image.Image:

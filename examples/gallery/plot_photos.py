@@ -43,12 +43,11 @@ graph = poise.knn_graph(X, k=10, metric="cosine")
 # Sixty questions. The first line in the loop is the question, the second one is the answer.
 
 learner = poise.Learner(graph)
-right = []
 for _ in range(60):
     (i,) = learner.ask()
     learner.tell(i, truth[i])
-    right.append((learner.predictions == truth).mean())
-print(f"{len(learner.classes)} kinds found, {right[-1]:.0%} of the photos have the right class")
+right = (learner.predictions == truth).mean()
+print(f"{len(learner.classes)} kinds found, {right:.0%} of the photos have the right class")
 
 # %%
 # The first twenty photos that poise asked about. Early questions jump from region to region, so
@@ -75,5 +74,5 @@ for row, (name, sure) in enumerate(zip(classes, learner.probabilities.T, strict=
         wrong = truth[i] != name
         axis.spines[:].set(visible=wrong, color="#D55E00", linewidth=3)
     axes[row, 0].set_ylabel(name, rotation=0, ha="right", va="center")
-figure.suptitle(f"After {len(learner.labels)} answers: {right[-1]:.0%} of all photos right")
+figure.suptitle(f"After {len(learner.labels)} answers: {right:.0%} of all photos right")
 plt.show()

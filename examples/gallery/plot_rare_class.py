@@ -7,8 +7,9 @@ One image in a hundred shows what you are looking for. First find one of them, t
 
 import matplotlib.pyplot as plt
 import numpy as np
-import poise
 from sklearn.datasets import load_digits
+
+import poise
 
 # %%
 # Handwritten digits, of which only fifteen eights are kept.

@@ -35,7 +35,7 @@ def ben(i):
 
 learner = poise.Learner(graph)
 by = {}
-for _ in range(20):
+for _ in range(40):
     (for_ben,) = learner.ask()
     for _ in range(2):
         (for_anna,) = learner.ask()
@@ -63,12 +63,15 @@ print(f"Cohen's kappa {cohen_kappa_score(hers, his):.2f}, where 1 is perfect and
 # Predict each labelled item from all the other labels. Where the prediction is another class, one
 # of the two is wrong. The app shows such labels under Review.
 
+given = np.full(len(y), -1)
+given[list(learner.labels)] = list(learner.labels.values())
 suspicious = []
 for i, label in learner.labels.items():
-    others = {j: other for j, other in learner.labels.items() if j != i}
-    guess = poise.Learner(graph, others).predictions[i]
+    others = given.copy()
+    others[i] = -1
+    guess = poise.PWLL().fit(graph, others).transduction_[i]
     if guess != label:
-        suspicious.append((i, label, int(guess)))
+        suspicious.append((i, label, guess))
 wrong = [i for i, label in learner.labels.items() if label != y[i]]
 caught = [i for i, _, _ in suspicious if i in wrong]
 print(
