@@ -33,11 +33,11 @@ for text in texts[::600]:
 graph = poise.knn_graph(poise.embed(texts), k=10, metric="cosine")
 
 # %%
-# Label 200 questions, chosen by poise or at random. ``simulate`` asks and answers, and measures the
+# Label 150 questions, chosen by poise or at random. ``simulate`` asks and answers, and measures the
 # accuracy on the questions without a label after every answer.
 
 traces = {
-    name: poise.simulate(graph, intents, acquisition=name, budget=200, initial=0)
+    name: poise.simulate(graph, intents, acquisition=name, budget=150, initial=0)
     for name in ("auto", "random")
 }
 
@@ -47,10 +47,11 @@ traces = {
 
 asked = traces["auto"].queries
 learner = poise.Learner(graph, {int(i): intents[i] for i in asked})
+predicted = learner.predictions
 sure = learner.probabilities.max(axis=1)
 sure[asked] = 1.0
 for i in np.argsort(sure)[:5]:
-    print(f"{texts[i]!r}\n    looks like {learner.predictions[i]!r}, and is {intents[i]!r}")
+    print(f"- {texts[i]}\n  looks like: {predicted[i]}, and is: {intents[i]}")
 
 # %%
 # With so many classes, most of the work is to meet each of them once. Questions chosen by poise do

@@ -36,8 +36,8 @@ print(f"{graph!r} in {time.perf_counter() - start:.0f} s")
 # points.
 
 start = time.perf_counter()
-learner = poise.Learner(graph, policy="local-max")
-for _ in range(3):
+learner = poise.Learner(graph, policy="local-max", predictor="balanced")
+for _ in range(2):
     batch = learner.ask(8)
     learner.tell(batch, arm[batch])
 print(f"{len(learner.labels)} questions in {time.perf_counter() - start:.0f} s")
