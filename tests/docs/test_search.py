@@ -40,9 +40,11 @@ def page(browser: Any) -> Iterator[Any]:
     elsewhere: list[str] = []
     opened.on(
         "request",
-        lambda sent: elsewhere.append(sent.url)
-        if not sent.url.startswith(("file:", "http://127.0.0.1:", "data:"))
-        else None,
+        lambda sent: (
+            elsewhere.append(sent.url)
+            if not sent.url.startswith(("file:", "http://127.0.0.1:", "data:"))
+            else None
+        ),
     )
     yield opened
     opened.close()
