@@ -40,7 +40,7 @@ graph = poise.knn_graph(X, k=10)
 class CentralNorm:
     """Smallest norm of the scores first, but well-connected points before outliers."""
 
-    share: float = 0.3
+    share: float = 0.5
 
     def __call__(self, snapshot):
         degrees = snapshot.graph.degrees
@@ -67,7 +67,7 @@ sessions = {name: first_questions(name) for name in ("norm", "central-norm")}
 # Squares are the two labels at the start, numbers are the order of the questions. Colours are the
 # predicted classes.
 
-figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), sharex=True, sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.3), sharex=True, sharey=True)
 for (name, learner), axis in zip(sessions.items(), axes, strict=True):
     odd = learner.predictions == "odd"
     axis.scatter(*X.T, s=9, color=np.where(odd, "#E69F00", "#0072B2"), alpha=0.45, linewidths=0)
@@ -78,8 +78,7 @@ for (name, learner), axis in zip(sessions.items(), axes, strict=True):
         axis.annotate(number, X[i], ha="center", va="center", fontsize=7, zorder=4)
     outliers = sum(i >= sum(sizes) for i in asked)
     found = len(set(cluster[list(learner.labels)]))
-    axis.set(
-        title=f"{name}: {found} clusters labelled, {outliers} outliers asked", xticks=[], yticks=[]
-    )
+    axis.set(title=f"{name}: clusters labelled {found}, outliers asked {outliers}")
+    axis.set(xticks=[], yticks=[])
     axis.set_aspect("equal")
 plt.show()

@@ -19,8 +19,8 @@ import poise
 N_ARMS, PER_ARM = 5, 200_000
 rng = np.random.default_rng(0)
 arm = np.repeat(np.arange(N_ARMS), PER_ARM)
-radius = np.sqrt(rng.uniform(0.03, 1, len(arm)))
-angle = 2 * np.pi * (arm / N_ARMS + 0.65 * radius) + rng.normal(0, 0.13, len(arm)) / (0.25 + radius)
+radius = np.sqrt(rng.uniform(0.1, 1, len(arm)))
+angle = 2 * np.pi * (arm / N_ARMS + 0.65 * radius) + rng.normal(0, 0.09, len(arm)) / (0.25 + radius)
 X = (radius * np.array([np.cos(angle), np.sin(angle)])).T.astype(np.float32)
 
 # %%

@@ -69,6 +69,6 @@ for name, sessions in traces.items():
     right.fill_between(
         sessions[0].n_answers, low, high, color=line.get_color(), alpha=0.12, linewidth=0
     )
-right.set(title="Right predictions, %", xlabel="answers", ylim=(45, 101))
+right.set(title="Right predictions, %", xlabel="answers", ylim=(25, 101))
 right.legend(loc="lower right")
 plt.show()

@@ -63,7 +63,7 @@ figure, axis = plt.subplots()
 for name, score in scores.items():
     (line,) = axis.plot(labels, score.mean(axis=0), marker="o", label=name)
     low, high = score.min(axis=0), score.max(axis=0)
-    axis.fill_between(labels, low, high, color=line.get_color(), alpha=0.13, linewidth=0)
+    axis.fill_between(labels, low, high, color=line.get_color(), alpha=0.08, linewidth=0)
 axis.set_xscale("log", base=2)
 axis.set(xticks=labels, xticklabels=labels, xlabel="random labels", title="New items right, %")
 axis.legend(loc="lower right")
