@@ -31,6 +31,8 @@ SLOW, ANSWERS = 6, 50
 WIDTH, HEIGHT, CAPTION_HEIGHT = 1200, 780, 56
 SHOWN_WIDTH = 1000
 MOST_BYTES = 1_000_000
+#: Then the animation stops, so that it does not disturb for ever.
+LOOPS = 3
 #: Background and text of the line below the screenshot.
 COLOURS = {"light": ("#f4f5f7", "#1f2329"), "dark": ("#0f1115", "#e8eaee")}
 NEXT = "item => document.getElementById('stage').dataset.item !== item"
@@ -65,7 +67,7 @@ class Film:
                 save_all=True,
                 append_images=rest,
                 duration=self.milliseconds,
-                loop=0,
+                loop=LOOPS,
                 quality=80,
                 method=6,
                 minimize_size=True,
