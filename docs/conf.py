@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "gallery.use_style"),
     "image_srcset": ["2x"],
     "thumbnail_size": (640, 400),
+    "remove_config_comments": True,
     "capture_repr": (),
     "show_signature": False,
     "download_all_examples": False,

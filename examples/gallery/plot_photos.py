@@ -63,6 +63,7 @@ for i, axis in zip(learner.labels, axes.flat, strict=False):
 # What the labels make of the rest: for each class the twelve photos without a label of which the
 # model is most sure. Wrong ones have a red frame.
 
+# sphinx_gallery_thumbnail_number = 2
 unlabelled = np.setdiff1d(np.arange(len(photos)), list(learner.labels))
 classes = np.array(learner.classes)
 figure, axes = plt.subplots(len(classes), 12, figsize=(9, 0.78 * len(classes)))

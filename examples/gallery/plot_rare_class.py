@@ -85,9 +85,10 @@ for row, wait in enumerate(waits.values()):
 axis.set(yticks=range(len(waits)), yticklabels=waits, ylim=(len(waits) - 0.4, -0.6), xlim=(0, 102))
 axis.set_title("Questions until the first eight (bar: median)")
 below.suptitle(f"The 25 images after the first eight ({best_way}, {n_until_first} questions)")
-for axis in (axes := below.subplots(3, 9).flat):
+axes = below.subplots(3, 9)
+for axis in axes.flat:
     axis.axis("off")
-for axis, i in zip(axes, labelled[n_until_first:], strict=False):
+for axis, i in zip(axes.flat, labelled[n_until_first:], strict=False):
     axis.axis("on")
     axis.imshow(X[i].reshape(8, 8))
     axis.set(xticks=[], yticks=[])
