@@ -51,7 +51,7 @@ types: $(READY) ## static types
 slow: $(READY) $(BENCH) ## the tests that take too long for every change
 	$(BIN)/python -m pytest -m slow
 
-docs: $(READY) ## build the documentation into site/; warnings are errors
+docs: $(READY) ## build the documentation into site/ and run its gallery; warnings are errors
 	$(BIN)/sphinx-build -q -W -n --keep-going docs site
 	@echo "site/index.html is ready"
 
@@ -66,6 +66,7 @@ picture: $(READY) ## the pictures of the README (needs chromium) and of the docu
 	$(BIN)/python docs/images/picture.py
 	$(BIN)/python docs/images/studio.py
 	$(BIN)/python docs/images/notebook.py
+	$(BIN)/python docs/images/animation.py
 
 # The page's JavaScript. Without Node these say so and pass.
 .PHONY: lint-front test-front format-front clean-front
@@ -121,7 +122,7 @@ lowest: $(READY) ## the tests with the oldest versions that pyproject.toml allow
 	.venv-lowest/bin/python -m pytest
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-lowest .venv-petsc out site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-lowest .venv-petsc out site docs/gallery dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # If a stamp is older than its lock, the installation is updated. Only wheels are installed, so that

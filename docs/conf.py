@@ -7,6 +7,8 @@ import poise
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
+from gallery import filename_pattern
+
 project = "poise"
 author = "The poise developers"
 version = release = poise.__version__
@@ -15,15 +17,17 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
     # In docs/extensions:
     "command_help",
+    "gallery",
     "mathml",
     "registered",
 ]
-exclude_patterns = ["images/*.py"]
+exclude_patterns = ["images/*.py", "gallery/*.ipynb", "gallery/*.py"]
 
 # Pages ------------------------------------------------------------------------------------------
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
@@ -39,6 +43,23 @@ napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 # A word between single backticks in a docstring is code.
 default_role = "literal"
+
+# Gallery ----------------------------------------------------------------------------------------
+# An example runs again when its file has changed. The pages, docs/gallery, are not in git.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": filename_pattern(),
+    "within_subsection_order": "gallery.Order",
+    "reset_modules": ("matplotlib", "gallery.use_style"),
+    "image_srcset": ["2x"],
+    "thumbnail_size": (640, 400),
+    "remove_config_comments": True,
+    "capture_repr": (),
+    "show_signature": False,
+    "download_all_examples": False,
+    "write_computation_times": False,
+}
 
 # Appearance -------------------------------------------------------------------------------------
 html_theme = "furo"

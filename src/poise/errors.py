@@ -2,7 +2,17 @@
 
 
 class PoiseError(Exception):
-    """Base of every error that poise raises on purpose."""
+    """Base of every error that poise raises on purpose.
+
+    Examples
+    --------
+    >>> import poise
+    >>> try:
+    ...     poise.Learner(poise.knn_graph([[0.0], [1.0], [3.0]], k=1), acquisition="nrom")
+    ... except poise.PoiseError as error:
+    ...     print(error)
+    no acquisition is called 'nrom': did you mean norm or random?
+    """
 
 
 class InputError(PoiseError, ValueError):

@@ -1,5 +1,7 @@
 """The Python code of the pages runs unchanged and prints the output that the pages show."""
 
+import ast
+import importlib.util
 import json
 import re
 import subprocess
@@ -35,6 +37,18 @@ def blocks_of(text: str) -> list[tuple[int, str, str | None]]:
     ]
 
 
+def missing_packages(code: str) -> list[str]:
+    """Packages that the code imports and that are not installed, such as graphlearning."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(node.module or "")
+    packages = sorted({name.partition(".")[0] for name in found})
+    return [name for name in packages if importlib.util.find_spec(name) is None]
+
+
 def words_and_numbers(text: str) -> tuple[list[str], list[float]]:
     number = r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
     numbers = [float(part.replace(",", "")) for part in re.findall(number, text)]
@@ -44,6 +58,9 @@ def words_and_numbers(text: str) -> tuple[list[str], list[float]]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs_and_prints_the_shown_output(page: Path, tmp_path: Path) -> None:
     blocks = blocks_of(page.read_text("utf-8"))
+    missing = missing_packages("\n".join(code for _, code, _ in blocks))
+    if missing:
+        pytest.skip(f"{page.name} needs the packages {', '.join(missing)}")
     task = json.dumps([page.name, [(line, code) for line, code, _ in blocks], {"__name__": "page"}])
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", RUN],
@@ -62,3 +79,8 @@ def test_the_code_of_a_page_runs_and_prints_the_shown_output(page: Path, tmp_pat
         assert numbers == pytest.approx(shown_numbers, rel=0.05), (
             f"{page.name}, block at line {line}, printed:\n{printed}"
         )
+
+
+def test_a_package_that_is_not_installed_is_noticed() -> None:
+    code = "import json, no_such_package.part\nfrom poise import errors\nfrom also_none import a"
+    assert missing_packages(code) == ["also_none", "no_such_package"]

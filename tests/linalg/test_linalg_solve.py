@@ -149,3 +149,18 @@ def test_bad_input_is_named(change: dict[str, object], message: str) -> None:
     options: dict[str, object] = {"rhs": np.ones(10), "free": np.arange(10) > 0, **change}
     with pytest.raises(InputError, match=message):
         solve(path(10), options.pop("rhs"), **options)
+
+
+@pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
+def test_a_diagonal_that_is_negative_by_rounding_is_solved(preconditioner: str) -> None:
+    prepared = path(50)
+    q = np.zeros(50)
+    q[20] = -1e-9
+    free = np.ones(50, dtype=bool)
+    free[0] = False
+    rhs = np.ones(50)
+    options = {"preconditioner": preconditioner, "backend": "scipy", "rtol": 1e-12}
+    solution = solve(prepared, rhs, diagonals=q, free=free, **options).require()
+    matrix = np.diag(prepared.degrees + q) - prepared.weights.toarray()
+    expected = np.linalg.solve(matrix[1:, 1:], rhs[1:])
+    np.testing.assert_allclose(solution.value[1:], expected, rtol=1e-8)

@@ -35,7 +35,15 @@ schedules: Registry[Schedule] = Registry("schedule")
 @schedules.register("constant")
 @dataclass(frozen=True)
 class Constant:
-    """The same tau after every answer."""
+    """The same tau after every answer.
+
+    Examples
+    --------
+    >>> import poise
+    >>> tau = poise.Constant(1e-3)
+    >>> tau(0), tau(50)
+    (0.001, 0.001)
+    """
 
     tau: float = 1e-3
 
@@ -53,6 +61,13 @@ class Relative:
 
     tau is `share` times the median over the nodes of ``gamma_i (W gamma)_i``, the reweighted degree
     that tau competes with. It grows with the labels, and with the scale of the weights.
+
+    Examples
+    --------
+    >>> import poise
+    >>> tau = poise.Relative(share=0.01)
+    >>> tau(0), tau(50)
+    (0.01, 0.01)
     """
 
     share: float = 0.01
@@ -82,6 +97,13 @@ class Geometric:
         The value that the fall would reach after 2K answers.
     K : int >= 1
         Number of clusters to find: the larger, the longer the exploration.
+
+    Examples
+    --------
+    >>> import poise
+    >>> tau = poise.Geometric(tau_0=1e-3, K=8)
+    >>> tau(0), tau(16)
+    (0.001, 0.0)
     """
 
     tau_0: float = 1e-3
@@ -111,6 +133,13 @@ class Joined:
     parts : tuple of schedules
     boundaries : tuple of int
         Numbers of answers at which the next part takes over; ascending, one fewer than parts.
+
+    Examples
+    --------
+    >>> import poise
+    >>> tau = poise.Joined((poise.Constant(1e-3), poise.Constant(0.0)), (20,))
+    >>> tau(19), tau(20)
+    (0.001, 0.0)
     """
 
     parts: tuple[Schedule, ...] = (Constant(1e-3), Constant(0.0))

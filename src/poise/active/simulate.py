@@ -24,7 +24,17 @@ Initial = Literal["one-per-class"] | int | Sequence[int] | npt.NDArray[np.int64]
 
 
 def simulate(graph: Graph, y_true: npt.ArrayLike, *, seed: int = 0, **options: Any) -> Trace:
-    """One simulated session; the options are those of `simulate_many`."""
+    """One simulated session; the options are those of `simulate_many`.
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> trace = poise.simulate(poise.knn_graph(X, k=10), y, budget=20)
+    >>> len(trace.queries), bool(trace.accuracy[-1] > 0.9)
+    (20, True)
+    """
     return simulate_many(graph, y_true, seeds=[seed], **options)[0]
 
 
@@ -66,6 +76,15 @@ def simulate_many(
     Returns
     -------
     list of Trace, one per seed
+
+    Examples
+    --------
+    >>> import poise
+    >>> data = poise.load_dataset("blobs")
+    >>> graph = poise.knn_graph(data.X, k=20)
+    >>> traces = poise.simulate_many(graph, data.classes, budget=10, seeds=range(3))
+    >>> [len(trace.queries) for trace in traces]
+    [10, 10, 10]
     """
     check_graph(graph)
     for name in also:

@@ -30,6 +30,19 @@ class Snapshot:
     tau : decay of the model that decides
     n_answers : answers so far, those given at the start not counted
     rng : generator for this decision alone
+
+    Examples
+    --------
+    An acquisition reads a snapshot and returns a value per node, larger means ask first:
+
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> def central(snapshot: poise.Snapshot):
+    ...     return snapshot.graph.degrees
+    >>> learner = poise.Learner(poise.knn_graph(X, k=10), {0: 0}, acquisition=central)
+    >>> learner.ask().shape
+    (1,)
     """
 
     graph: Graph

@@ -35,6 +35,15 @@ class Trace:
         step's time divided by the number of trials, and with batches by their size. Accuracies
         that no choice needs are measured for many steps together, and their time is shared.
     also : the same accuracies in other models, by name
+
+    Examples
+    --------
+    >>> import poise
+    >>> data = poise.load_dataset("blobs")
+    >>> graph = poise.knn_graph(data.X, k=20)
+    >>> trace = poise.simulate(graph, data.classes, clusters=data.clusters, budget=30)
+    >>> len(trace.queries), trace.n_clusters, int(trace.clusters_seen[-1])
+    (30, 8, 8)
     """
 
     initial: Ints

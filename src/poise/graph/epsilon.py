@@ -52,6 +52,12 @@ def epsilon_graph(
     GraphError
         If no pair lies within the radius, or more than `MAX_MEAN_NEIGHBOURS` neighbours per point
         do; the message suggests a radius.
+
+    Examples
+    --------
+    >>> import poise
+    >>> poise.epsilon_graph([[0.0], [1.0], [2.0], [9.0]], radius=1.5).weights.nnz
+    4
     """
     features = check_features(X)
     metric = check_metric(metric, is_sparse(features))

@@ -81,6 +81,14 @@ def knn_graph(
     ----------
     The kernel is that of section 5 of the paper; see also J. Calder et al., "Poisson learning",
     ICML 2020, and the Python package GraphLearning.
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> poise.knn_graph(X, k=10)
+    Graph(1797 nodes, 12339 edges, k=10, euclidean, gaussian)
     """
     features = check_features(X)
     k = check_k(k, features.shape[0])

@@ -74,7 +74,10 @@ def approximate_cholesky(
             factors.append((nodes, prepared.factor))
             continue
         part = prepared.weights[nodes][:, nodes]
-        A = sparse.csr_matrix(sparse.diags_array(diagonal[nodes, k]) - part)
+        # Weights from an iterative solve can make q slightly negative; the factors need rows that
+        # are diagonally dominant.
+        dominant = np.maximum(diagonal[nodes, k], prepared.degrees[nodes])
+        A = sparse.csr_matrix(sparse.diags_array(dominant) - part)
         A.sort_indices()
         factors.append((nodes, approx_chol.factorize(A, approx_chol.Config(seed=0))))
 

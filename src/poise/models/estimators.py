@@ -80,6 +80,17 @@ class LaplaceLearning(GraphClassifier):
     See Also
     --------
     poise.models.laplace : formula and reference
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> y = digits.copy()
+    >>> y[200:] = -1
+    >>> model = poise.LaplaceLearning(k=10).fit(X, y)
+    >>> bool((model.transduction_[200:] == digits[200:]).mean() > 0.9)
+    True
     """
 
     tau: float = 0.0
@@ -102,6 +113,17 @@ class PoissonLearning(GraphClassifier):
     See Also
     --------
     poise.models.poisson : formula and reference
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> y = digits.copy()
+    >>> y[200:] = -1
+    >>> model = poise.PoissonLearning(k=10).fit(X, y)
+    >>> bool((model.transduction_[200:] == digits[200:]).mean() > 0.9)
+    True
     """
 
     def _model(self, graph: Graph, labels: Labels) -> ScoreResult:
@@ -122,6 +144,17 @@ class WNLL(GraphClassifier):
     See Also
     --------
     poise.models.wnll : formula and reference
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> y = digits.copy()
+    >>> y[200:] = -1
+    >>> model = poise.WNLL(k=10).fit(X, y)
+    >>> bool((model.transduction_[200:] == digits[200:]).mean() > 0.9)
+    True
     """
 
     tau: float = 0.0
@@ -146,6 +179,17 @@ class ProperlyWeighted(GraphClassifier):
     See Also
     --------
     poise.models.properly_weighted : formula and reference
+
+    Examples
+    --------
+    >>> import poise
+    >>> from sklearn.datasets import load_digits
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> y = digits.copy()
+    >>> y[200:] = -1
+    >>> model = poise.ProperlyWeighted(k=10).fit(X, y)
+    >>> bool((model.transduction_[200:] == digits[200:]).mean() > 0.8)
+    True
     """
 
     alpha: float = 2.0

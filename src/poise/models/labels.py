@@ -23,6 +23,13 @@ class Labels:
     nodes : (m,) distinct node numbers, ascending
     codes : (m,) position of each node's class in `classes`
     classes : the C classes, in the order of the columns of every score
+
+    Examples
+    --------
+    >>> import poise
+    >>> labels = poise.Labels.of({4: "cat", 1: "dog"}, n_nodes=10)
+    >>> labels.nodes, labels.classes
+    (array([1, 4]), ('cat', 'dog'))
     """
 
     nodes: Ints

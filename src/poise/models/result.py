@@ -21,6 +21,17 @@ class ScoreResult:
         prediction is the most frequent class
     fallback : (C,) shares of the classes among the labels, the probabilities where not reached
     weights : (n,) reweighting `gamma` used, or None
+
+    Examples
+    --------
+    >>> import numpy as np, poise
+    >>> from poise.models import laplace
+    >>> path = poise.Graph.from_weights(np.eye(4, k=1) + np.eye(4, k=-1))
+    >>> result = laplace(path, poise.Labels.of({0: "left", 3: "right"}, n_nodes=4))
+    >>> [result.classes[code] for code in result.codes]
+    ['left', 'left', 'right', 'right']
+    >>> result.probabilities[1].round(2).tolist()
+    [0.67, 0.33]
     """
 
     scores: Floats

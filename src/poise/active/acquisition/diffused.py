@@ -70,5 +70,12 @@ class Diffused:
 
 
 def diffused(acquisition: Any, t: int = 2) -> Diffused:
-    """`acquisition`, a name or a function, averaged over a random walk of `t` steps."""
+    """`acquisition`, a name or a function, averaged over a random walk of `t` steps.
+
+    Examples
+    --------
+    >>> import poise
+    >>> poise.diffused("margin", t=3)
+    Diffused(acquisition=Margin(), t=3)
+    """
     return Diffused(acquisition, t)

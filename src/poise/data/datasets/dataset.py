@@ -22,6 +22,13 @@ class Dataset:
     source, licence : where the points come from, and on what terms
     note : what to know before comparing figures, if anything
     texts : (n,) str, the texts that `X` was made from, else None; also None if `X` is from a file
+
+    Examples
+    --------
+    >>> import poise
+    >>> data = poise.load_dataset("digits")
+    >>> data.X.shape, data.shape, data.n_classes
+    ((1797, 64), (8, 8), 10)
     """
 
     name: str

@@ -60,6 +60,12 @@ def load_dataset(
         If an .npz file does not exist, or `options` do not belong to the data set.
     DataError
         If files can neither be found nor downloaded, or are damaged.
+
+    Examples
+    --------
+    >>> import poise
+    >>> poise.load_dataset("blobs", size=100)
+    Dataset(blobs: 800 points x 2, 8 clusters, 2 classes)
     """
     if name.endswith(".npz") and name not in datasets:
         if options:

@@ -52,6 +52,13 @@ def embed(
         Called with (done, total, note) by embeddings that take long.
     **parameters
         Parameters of the embedding, such as `dimensions`.
+
+    Examples
+    --------
+    >>> import poise
+    >>> texts = ["a lost card", "my card is lost", "change my address", "I have moved house"]
+    >>> poise.embed(texts, "tfidf", dimensions=2, cached=False).shape
+    (4, 2)
     """
     if name != AUTO:
         make(name, parameters)  # an unknown parameter costs no work
