@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,9 @@ class Opening:
     trouble : why no more items will arrive, if questions can be asked nevertheless
     """
 
+    #: Parts of the app that this project does not have, see `web/routes.py`.
+    lacks: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
         source: Source,
@@ -76,8 +79,7 @@ class Opening:
         self.error: Exception | None = None
         self.ended = False
         self.trouble = ""
-        self._closing = False
-        self._total = 0
+        self._closing, self._total = False, 0
         self._encode: Encode | None = None
         self._again: Callable[[], None] = lambda: None
 
@@ -308,6 +310,10 @@ class Opening:
             (s.shown()["left"] for s in reversed(self.steps) if s.name == "embedding"), None
         )
         return {"total": self._total, "left": left, "trouble": ""}
+
+    def ending(self) -> dict[str, Any]:
+        """What the page must know of a server that may end by itself; nothing of others."""
+        return {}
 
     def shown(self) -> dict[str, Any]:
         """What the page shows before there is a question."""

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
+from poise.studio.web.guard import refusal
 from poise.studio.web.handlers import exchange, items, map, pages, questions, review
 from poise.studio.web.site import Handler, Site
 
@@ -213,9 +216,31 @@ ADDRESSES: tuple[Address, ...] = (
 )
 
 
+#: Parts that a project may lack, and how their addresses begin. The page has other parts that need
+#: no address of their own, such as "similar".
+PARTS = {
+    "audit": ("/api/audit",),
+    "details": ("/api/about",),
+    "export": ("/api/export", "/api/import"),
+    "map": ("/api/map",),
+    "review": ("/api/review",),
+    "settings": ("/api/choices",),
+}
+
+
 def routes(site: Site) -> list[Route]:
     """The routes of one app."""
+    lacking = {begin: part for part in site.opening.lacks for begin in PARTS.get(part, ())}
+
+    def handler(address: Address) -> Handler:
+        part = next((lacking[begin] for begin in lacking if address.path.startswith(begin)), "")
+        return partial(_lacking, part) if part else address.handler
+
     return [
-        Route(address.path, partial(address.handler, site), methods=[address.method])
+        Route(address.path, partial(handler(address), site), methods=[address.method])
         for address in ADDRESSES
     ]
+
+
+async def _lacking(part: str, site: Site, request: Request) -> Response:
+    return refusal(404, f"this project has no {part}: the page says why under its name")
