@@ -178,6 +178,10 @@ class DistributedLearner:
         """Set where the answers are kept, for the messages of ranks that die."""
         self._together("safe", answers)
 
+    def serving(self, port: int) -> None:
+        """Set the port of the app, where a page is told if this rank dies."""
+        self._ranks.watchdog.serving(port)
+
     def close(self) -> None:
         """End the other ranks, if they can be reached."""
         if not self._ended.is_set():

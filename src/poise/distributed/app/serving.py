@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from poise.distributed.app.project import OpenAtRanks
 from poise.distributed.learner import DistributedLearner
@@ -30,14 +31,18 @@ def serve_until_lost(
     """
 
     def lost(error: BaseException) -> None:
-        opened.lost = f"{type(error).__name__}: {error}"
+        opened.lost = f"{type(error).__name__}: {error}."
         timer = threading.Timer(grace, os.kill, (os.getpid(), signal.SIGTERM))
         timer.daemon = True
         timer.start()
 
+    def at(addresses: list[str]) -> None:
+        learner.serving(urlsplit(addresses[0]).port or 0)
+        ready(addresses)
+
     learner.when_lost = lost
     try:
-        serve(opened, port=port, ready=ready)
+        serve(opened, port=port, ready=at)
     except (KeyboardInterrupt, SystemExit):
         if learner.lost is None:
             return

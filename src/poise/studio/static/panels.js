@@ -72,6 +72,7 @@ export function showProgress(state, audit) {
   }
   const disabled = answers === 0 || auditing > 0;
   if (audits) parts.push(button({ disabled, onclick: audit }, element("kbd", {}, "a"), " Audit"));
+  byId("progress").hidden = !parts.length;
   byId("progress-body").replaceChildren(...parts);
 }
 
