@@ -1,5 +1,6 @@
 """The page in front of a graph at several ranks; one rank in this process stands for them."""
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,16 +77,16 @@ def test_what_needs_features_is_not_on_the_page(app: Inside, visits: Visits) -> 
     )
     words = " ".join(visible)
     assert "accept" in words
-    for gone in ("Map", "Review", "Export", "grid", "similar", "search", "details", "chosen"):
+    for gone in ("Map", "Review", "grid", "similar", "search", "details", "chosen"):
         assert gone not in words
-    for key in ("m", "v", "e", "g", "l", "/", "a", "i"):
+    for key in ("m", "v", "g", "l", "/", "a", "i"):
         page.keyboard.press(key)
     assert page.evaluate("document.body.dataset.screen") == "label"
     assert shown(page) == item
     page.keyboard.press("?")
-    reads(page, "#compared", "There is no map, review, search, audit or export.")
+    reads(page, "#compared", "There is no map, review, search or audit")
     assert "audit" not in page.inner_text("#help dl")
-    for path in ("api/map", "api/review", "api/export", "api/choices", "api/about?item=1"):
+    for path in ("api/map", "api/review", "api/choices", "api/about?item=1"):
         status, error = page.evaluate(
             "path => fetch(path).then(async a => [a.status, (await a.json()).error])",
             path,
@@ -93,6 +94,25 @@ def test_what_needs_features_is_not_on_the_page(app: Inside, visits: Visits) -> 
         assert status == 404
         assert error.startswith("this project has no ")
     visits.expect("404")
+
+
+def test_labels_are_exported_without_predictions(app: Inside, visits: Visits) -> None:
+    page = visits.open(app.address)
+    items = [answer(page) for _ in range(3)]
+    saved(page)
+    page.keyboard.press("e")
+    reads(page, "#export .act", "3 rows")
+    words = page.inner_text("#export")
+    assert "Format" in words
+    for gone in ("Include", "Import", "confidence is"):
+        assert gone not in words
+    with page.expect_download() as download:
+        page.click("#export a.main")
+    _, *rows = csv.reader(download.value.path().read_text(encoding="utf-8").splitlines())
+    assert [row[:4] for row in rows] == [
+        [str(i), f"texts.txt, line {i + 1}", f"kind {i // 60}", "person"]
+        for i in sorted(map(int, items))
+    ]
 
 
 def test_the_page_says_why_the_run_has_ended(app: Inside, visits: Visits) -> None:

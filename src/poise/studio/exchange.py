@@ -47,7 +47,10 @@ def rows(labelling: Labelling, predictions: Predictions | None) -> list[Row]:
     """
     exported: list[Row] = []
     catalogue, labels = labelling.catalogue, labelling.state.labels
-    for node in sorted(range(len(catalogue)), key=catalogue.rows.__getitem__):
+    nodes: Iterable[int] = range(len(catalogue))
+    if predictions is None:
+        nodes = (catalogue.nodes[item] for item in labels if item in catalogue.nodes)
+    for node in sorted(nodes, key=catalogue.rows.__getitem__):
         item, source = catalogue.ids[node], catalogue.sources[node]
         labelled = labels.get(item)
         if labelled is not None:

@@ -19,7 +19,7 @@ from poise.studio.project import Project
 from poise.studio.results import Results
 
 #: What needs features, or a number for every item, at rank 0.
-LACKS = ("audit", "details", "export", "map", "review", "settings", "similar")
+LACKS = ("audit", "details", "import", "map", "predictions", "review", "settings", "similar")
 
 
 class NoResults(Results):
@@ -102,7 +102,8 @@ def open_project(
     compared = (
         f"The neighbour graph of {len(items):,} items at {n_ranks} "
         f"{'rank' if n_ranks == 1 else 'ranks'}. Questions are chosen by "
-        f"{acquisition}. There is no map, review, search, audit or export."
+        f"{acquisition}. There is no map, review, search or audit, and labels are "
+        "exported without predictions."
     )
     try:
         return OpenAtRanks(ProjectAtRanks(items, learner, store, compared), folder)

@@ -32,8 +32,8 @@ def serve(
     r"""Label the items of a partitioned graph in a browser at the machine of rank 0.
 
     Every answer is on disk, in PROJECT/events.db, before the page shows "saved". The same command
-    continues from there, and so does `label`. The page has no map, review, search, audit or
-    export: they need features, or all scores in one process.
+    continues from there, and so does `label`. The page has no map, review, search or audit, and
+    exports labels without predictions: those need features, or all scores in one process.
 
     \b
     Example:

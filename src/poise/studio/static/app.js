@@ -62,6 +62,7 @@ const host = {
     });
   },
   kind: () => session.state.kind,
+  lacks: (part) => lacks(session.state, part),
   undo: () => session.undo(),
   open: async (item) => {
     await show("label");

@@ -2,7 +2,6 @@
 
 const PARTS = {
   a: "audit",
-  e: "export",
   g: "similar",
   i: "details",
   l: "review",

@@ -216,12 +216,12 @@ ADDRESSES: tuple[Address, ...] = (
 )
 
 
-#: Parts that a project may lack, and how their addresses begin. The page has other parts that need
-#: no address of their own, such as "similar".
+#: Parts that a project may lack, and how their addresses begin. "predictions" of all items and
+#: "similar" items, which it may lack too, have no address of their own.
 PARTS = {
     "audit": ("/api/audit",),
     "details": ("/api/about",),
-    "export": ("/api/export", "/api/import"),
+    "import": ("/api/import",),
     "map": ("/api/map",),
     "review": ("/api/review",),
     "settings": ("/api/choices",),
