@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ from tests.distributed.alone import learner_alone, opened_alone
 import poise
 from poise.distributed.answers import Answers
 from poise.distributed.app.project import OpenAtRanks
+from poise.distributed.app.serving import serve_until_lost
+from poise.distributed.ranks import RankLostError
 from poise.errors import InputError, WrongGraphError
 from poise.studio.asking.question import Question
 from poise.studio.log.events import Event
+from poise.studio.log.lock import only_writer
 from poise.studio.log.state import StaleError, fold
 from poise.studio.project import Project
 
@@ -173,3 +177,38 @@ def test_answers_about_other_items_are_refused(graph: poise.Graph, tmp_path: Pat
     opened.close()
     with pytest.raises(InputError, match="which is no node of this graph"):
         opened_alone(graph, tmp_path / "named")
+
+
+def test_answers_that_another_process_writes_are_refused(
+    graph: poise.Graph, tmp_path: Path
+) -> None:
+    opened = opened_alone(graph, tmp_path / "answers")
+    learner: Any = project_of(opened).asker.learner
+    with (
+        only_writer(tmp_path / "answers", "http://127.0.0.1:1/?token=other"),
+        pytest.raises(InputError, match=r"answers is in use by another poise.*token=other"),
+    ):
+        serve_until_lost(opened, learner, 0, print)
+    learner.close()  # no thread asks any more, so nothing is sent after the end
+    assert not project_of(opened).asker._thread.is_alive()
+
+
+def test_the_reason_of_a_loss_is_raised_after_the_page_could_read_it(
+    graph: poise.Graph, tmp_path: Path
+) -> None:
+    opened = opened_alone(graph, tmp_path / "answers")
+    learner: Any = project_of(opened).asker.learner
+    seen: list[str] = []
+
+    def lose(addresses: list[str]) -> None:
+        def fail(data: bytes) -> bytes:
+            raise RankLostError("rank 1 is gone")
+
+        learner.partition.ranks.from_first = fail
+        with pytest.raises(RankLostError):
+            learner.ask()
+        seen.append(opened.ending()["ending"]["words"])
+
+    with pytest.raises(RankLostError, match="rank 1 is gone"):
+        serve_until_lost(opened, learner, 0, lose, grace=0.5)
+    assert seen == ["RankLostError: rank 1 is gone."]

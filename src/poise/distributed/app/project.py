@@ -85,6 +85,11 @@ class OpenAtRanks(Opening):
     def start(self, *_: Any) -> None:
         """Nothing: it is open."""
 
+    def close(self) -> None:
+        """Close the project, if it is open."""
+        if not self._closing:
+            super().close()
+
     def ending(self) -> dict[str, Any]:
         """Why the run ends, in words, and where the answers are."""
         assert self.project is not None

@@ -46,5 +46,7 @@ def serve_until_lost(
     except (KeyboardInterrupt, SystemExit):
         if learner.lost is None:
             return
+    finally:
+        opened.close()  # also if it was never served: the other ranks end after the last question
     if learner.lost is not None:
         raise learner.lost
