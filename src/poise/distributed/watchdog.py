@@ -123,6 +123,8 @@ def tell_page(port: int, words: str) -> None:
     class LastWords(BaseHTTPRequestHandler):
         """Answers with the reason, but nothing to a page that reached it by a name of its own."""
 
+        timeout = 2.0  # for a client that connects and sends nothing
+
         def do_GET(self) -> None:
             if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
                 self.send_error(421)

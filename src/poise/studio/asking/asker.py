@@ -37,6 +37,7 @@ class Asker(Worker):
     is_compiling : whether the solver is being compiled at this moment
     """
 
+    #: What chooses questions and explains given ones, with the learner.
     choose, explain = staticmethod(ask), staticmethod(explain)
 
     def __init__(

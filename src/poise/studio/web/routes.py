@@ -219,22 +219,23 @@ ADDRESSES: tuple[Address, ...] = (
 #: Parts that a project may lack, and how their addresses begin. "predictions" of all items and
 #: "similar" items, which it may lack too, have no address of their own.
 PARTS = {
-    "audit": ("/api/audit",),
-    "details": ("/api/about",),
-    "import": ("/api/import",),
-    "map": ("/api/map",),
-    "review": ("/api/review",),
-    "settings": ("/api/choices",),
+    "audit": "/api/audit",
+    "details": "/api/about",
+    "import": "/api/import",
+    "map": "/api/map",
+    "review": "/api/review",
+    "settings": "/api/choices",
 }
 
 
 def routes(site: Site) -> list[Route]:
     """The routes of one app."""
-    lacking = {begin: part for part in site.opening.lacks for begin in PARTS.get(part, ())}
 
     def handler(address: Address) -> Handler:
-        part = next((lacking[begin] for begin in lacking if address.path.startswith(begin)), "")
-        return partial(_lacking, part) if part else address.handler
+        for part in site.opening.lacks:
+            if part in PARTS and address.path.startswith(PARTS[part]):
+                return partial(_lacking, part)
+        return address.handler
 
     return [
         Route(address.path, partial(handler(address), site), methods=[address.method])
