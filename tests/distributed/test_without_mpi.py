@@ -1,43 +1,32 @@
 """The parts of a rank that need neither MPI nor PETSc."""
 
 import io
+import json
 import os
+import socket
+import threading
+import time
 from types import SimpleNamespace
 from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
+from tests.distributed.alone import Alone, learner_alone, partition
 
 import poise
 from poise.active.acquisition import as_acquisition
 from poise.active.policies.max import largest
+from poise.distributed import watchdog
 from poise.distributed.acquisitions import check_acquisition
 from poise.distributed.choice import choose
 from poise.distributed.median import median
 from poise.distributed.memory import needed
+from poise.distributed.ranks import RankLostError
 from poise.distributed.watchdog import watch
-from poise.errors import InputError
-
-
-class Alone:
-    """A single rank."""
-
-    def total(self, values: Any) -> Any:
-        return np.asarray(values)
-
-    least = largest = union = total
-
-
-def partition(graph: poise.Graph) -> Any:
-    """All rows of a graph at one rank, in an order of their own."""
-    nodes = np.random.default_rng(1).permutation(graph.n_nodes)
-    return SimpleNamespace(
-        ranks=Alone(),
-        nodes=nodes,
-        n_nodes=graph.n_nodes,
-        components=graph.components[nodes],
-        component_sizes=graph.component_sizes,
-    )
+from poise.errors import InputError, LabelError
+from poise.models.balance import balance_factors
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -99,3 +88,110 @@ def test_the_watchdog_says_what_a_rank_that_ended_was_doing(sent: bytes, message
     assert (
         ("rank 3 of 4" in out.getvalue()) == ("safe in a/file" in out.getvalue()) == bool(message)
     )
+
+
+@pytest.mark.parametrize("acquisition", ["norm", "auto"])
+def test_nodes_asked_apart_are_those_of_the_policy_local_max(acquisition: str) -> None:
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(size=(150, 2)), rng.normal(size=(60, 2)) + 40.0])
+    graph = poise.knn_graph(X, k=6)
+    labels = {3: "a", 77: "b", 180: "a"}
+    here = learner_alone(graph, labels=labels, acquisition=acquisition, tau=1e-2)
+    one = poise.Learner(graph, labels, acquisition=acquisition, tau=1e-2)
+    if acquisition == "auto":  # without its gain, which needs features
+        one = poise.Learner(
+            poise.Graph.from_weights(graph.weights), labels, acquisition="auto", tau=1e-2
+        )
+    guesses = here.ask_apart(6)
+    expected = one.ask(6, policy="local-max").tolist()
+    assert [guess.node for guess in guesses] == expected
+    assert here.pending == tuple(expected)
+    scores = here.scores[expected] * balance_factors(here.scores)
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose([guess.shares for guess in guesses], shares, atol=1e-6)
+    np.testing.assert_allclose([guess.norm for guess in guesses], here.norms[expected], atol=1e-6)
+    here.close()
+
+
+def test_as_many_nodes_are_asked_apart_as_there_are() -> None:
+    graph = poise.knn_graph(np.random.default_rng(0).normal(size=(12, 2)), k=3)
+    here = learner_alone(graph, labels={0: "a"}, acquisition="norm")
+    assert sorted(guess.node for guess in here.ask_apart(50)) == list(range(1, 12))
+    assert here.ask_apart(1) == []
+    here.close()
+
+
+def test_asking_about_given_nodes_opens_them_again() -> None:
+    graph = poise.knn_graph(np.random.default_rng(0).normal(size=(60, 2)), k=5)
+    here = learner_alone(graph, labels={0: "a", 9: "b"}, acquisition="norm")
+    here.skip(4)
+    (guess,) = here.ask_about([4])
+    assert here.pending == (4,)
+    (again,) = here.guesses([4])
+    assert guess.shares == pytest.approx(again.shares, abs=1e-6)
+    assert here.guesses([0])[0].shares == pytest.approx([1.0, 0.0])
+    here.close()
+
+
+def test_solves_are_only_reported_where_there_were_some() -> None:
+    graph = poise.knn_graph(np.random.default_rng(0).normal(size=(60, 2)), k=5)
+    here = learner_alone(graph, labels={0: "a", 9: "b"}, acquisition="norm")
+    assert here.prepare()
+    assert not here.prepare()
+    here.close()
+
+
+def test_after_a_loss_no_rank_is_called_and_the_listener_is_told() -> None:
+    graph = poise.knn_graph(np.random.default_rng(0).normal(size=(60, 2)), k=5)
+    here = learner_alone(graph, labels={0: "a", 9: "b"}, acquisition="norm")
+    told: list[BaseException] = []
+    here.when_lost = told.append
+    with pytest.raises(LabelError):  # a mistake of the user loses nothing
+        here.tell(0, "b")
+    assert not told
+
+    def fail(data: bytes) -> bytes:
+        raise RankLostError("rank 1 is gone")
+
+    ranks: Any = here.partition.ranks
+    ranks.from_first = fail
+    with pytest.raises(RankLostError, match="rank 1 is gone"):
+        here.ask()
+    ranks.from_first = lambda data: data
+    with pytest.raises(RankLostError):
+        here.ask()
+    assert [str(error) for error in told] == ["rank 1 is gone"]
+    here.close()
+
+
+def test_the_page_is_told_why_its_rank_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "LAST_WORDS_SECONDS", 3.0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    source, target = os.pipe()
+    os.write(target, f"doing a solve\nserving {port}\n".encode())
+    os.close(target)
+    watching = threading.Thread(
+        target=watch, args=(source, 0, 5.0, "rank 0 of 2", io.StringIO()), daemon=True
+    )
+    watching.start()
+    for _ in range(200):
+        try:
+            urlopen(f"http://127.0.0.1:{port}/api/state")
+        except HTTPError as error:
+            with error:
+                answer = json.load(error) | {"code": error.code}
+            break
+        except URLError:
+            time.sleep(0.05)
+    assert answer["ended"]
+    assert answer["code"] == 503
+    assert answer["error"].startswith("RankLostError: rank 0 of 2: it was ended from outside")
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(f"http://127.0.0.1:{port}/", headers={"Host": "evil.example"}))
+    assert refused.value.code == 421
+    refused.value.close()
+    watching.join(30)
+    assert not watching.is_alive()
+    os.close(source)

@@ -298,10 +298,7 @@ class Learner(Shared):
         return self._now().snapshot()
 
     def certificate(
-        self,
-        radius: float,
-        groups: npt.ArrayLike | None = None,
-        taus: Sequence[float] = TAUS,
+        self, radius: float, groups: npt.ArrayLike | None = None, taus: Sequence[float] = TAUS
     ) -> Certificate:
         """For which tau unexplored groups are asked before any node within `radius` of a label.
 
@@ -338,15 +335,10 @@ class Learner(Shared):
     # In a notebook ----------------------------------------------------------------------------
 
     def widget(self, items: Any) -> Any:
-        """A `LabelWidget`: the label screen in a notebook, which tells this learner the answers.
+        """A `LabelWidget`: the label screen in a notebook (``poise[notebook]``).
 
-        Needs ``poise[notebook]``.
-
-        Parameters
-        ----------
-        items : list, array or function
-            What the nodes stand for, in their order: texts, image files, PIL images, an array of
-            uint8 images, or a function that returns one of these for a node.
+        `items` are what the nodes stand for, in their order: texts, image files, PIL images, an
+        array of uint8 images, or a function that returns one of these for a node.
         """
         return bridge("notebook").LabelWidget(self, items)
 

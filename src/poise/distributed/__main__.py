@@ -10,7 +10,7 @@ import click
 from poise import __version__
 from poise.errors import InputError, MissingExtraError, PoiseError
 
-COMMANDS = ("graph", "label", "simulate")
+COMMANDS = ("graph", "label", "serve", "simulate")
 """Each is the function of that name in a file of that name in `poise.distributed.commands`, loaded
 when it is asked for: the engine of one command need not be installed to run another."""
 

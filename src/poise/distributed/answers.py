@@ -1,12 +1,16 @@
 """Answers in the log of the labelling app, on disk before the learner uses them."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from poise.distributed.app.lines import Nodes
 from poise.distributed.learner import DistributedLearner
 from poise.errors import InputError, WrongGraphError
+from poise.files import write_bytes
+from poise.studio.asking.setup import Setup, setup_of
 from poise.studio.log.events import Event
-from poise.studio.log.state import fold
+from poise.studio.log.state import State, fold
 from poise.studio.log.store import EventStore
 
 #: File beside the log with the fingerprint of the graph that the answers are about.
@@ -26,17 +30,8 @@ class Answers:
     def __init__(self, project: Path, learner: DistributedLearner) -> None:
         self.learner = learner
         self.path = project / "events.db"
+        check_graph(project, learner.partition.fingerprint)
         self.store = EventStore(self.path)
-        fingerprint, beside = learner.partition.fingerprint, project / GRAPH_FILE
-        if not beside.exists():
-            beside.write_text(fingerprint + "\n", encoding="ascii")
-        written = beside.read_text(encoding="ascii").strip()
-        if written != fingerprint:
-            self.store.close()
-            raise WrongGraphError(
-                f"the answers in {str(project)!r} are about another graph ({written[:12]}, this is "
-                f"{fingerprint[:12]}): give another folder for the answers"
-            )
         learner.remember_where(str(self.path))
         self.state = fold(self.store.events())
         self._begin()
@@ -79,41 +74,53 @@ class Answers:
 
     def _begin(self) -> None:
         """Start the learner with the answers of the log."""
-        state = self.state
-        self.learner.start({}, tuple(state.known.in_order_of_making()))
-        if state.labels:
-            labels = [answer.label for answer in state.labels.values()]
-            # Told, not passed at the start: tau falls with the number of answers.
-            self.learner.tell([_node(item) for item in state.labels], labels)
-        for items, method in (
-            (state.unsure, self.learner.exclude),
-            (state.skipped, self.learner.skip),
-        ):
-            free = sorted(_node(item) for item in items if item not in state.labels)
-            if free:
-                method(free)
+        setup_at_ranks(self.state, self.learner).learner(None, 0)
 
     def _write(self, *events: Event) -> None:
         self.store.append(*events)
         self.state = fold(self.store.events())
 
 
-def _node(item: str) -> int:
-    try:
-        return int(item)
-    except ValueError:
-        raise InputError(
-            f"the log names the item {item!r}, which is not a number: this is the log of another "
-            "project"
-        ) from None
+@dataclass(frozen=True)
+class SetupAtRanks(Setup):
+    """What the learner at all ranks begins with; how it chooses is set when it is made."""
+
+    at: DistributedLearner | None = None
+
+    def learner(self, graph: Any, seed: int, *, anticipate: bool = True) -> Any:
+        """The learner at all ranks, begun again with these labels."""
+        assert self.at is not None
+        self.at.start({}, self.classes)
+        if self.labels:
+            # Told, not passed at the start: tau falls with the number of answers.
+            self.at.tell(list(self.labels), list(self.labels.values()))
+        for method, nodes in ((self.at.exclude, self.excluded), (self.at.skip, self.skipped)):
+            free = sorted(nodes - self.labels.keys())
+            if free:
+                method(free)
+        return self.at
 
 
-def read_names(path: Path, n_nodes: int) -> list[str]:
-    """The lines of a file, one per item."""
-    names = path.read_text(encoding="utf-8").splitlines()
-    if len(names) != n_nodes:
-        raise InputError(
-            f"{path} has {len(names)} lines and the graph {n_nodes} items: "
-            "expected one line per item"
+def setup_at_ranks(state: State, learner: DistributedLearner) -> SetupAtRanks:
+    """The answers of a log, for the learner."""
+    nodes = Nodes(learner.partition.n_nodes)
+    for item in (*state.labels, *state.unsure, *state.skipped):
+        if item not in nodes:
+            raise InputError(
+                f"the log names the item {item!r}, which is no node of this graph: this is the log "
+                "of another project"
+            )
+    return SetupAtRanks(**vars(setup_of(state, nodes)), at=learner)
+
+
+def check_graph(project: Path, fingerprint: str) -> None:
+    """Refuse a project whose answers are about another graph; a new one notes the graph."""
+    beside = project / GRAPH_FILE
+    if not beside.exists():
+        write_bytes(beside, f"{fingerprint}\n".encode())
+    written = beside.read_text(encoding="ascii").strip()
+    if written != fingerprint:
+        raise WrongGraphError(
+            f"the answers in {str(project)!r} are about another graph ({written[:12]}, this is "
+            f"{fingerprint[:12]}): give another folder for the answers"
         )
-    return names

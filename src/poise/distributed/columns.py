@@ -115,6 +115,10 @@ class Solved:
         self.partition = partition
         self._kept: OrderedDict[Problem, Columns] = OrderedDict()
 
+    def has(self, problem: Problem) -> bool:
+        """Whether a solution is kept."""
+        return problem in self._kept
+
     def columns(self, problem: Problem) -> Columns:
         """The solution of a problem."""
         if problem not in self._kept:

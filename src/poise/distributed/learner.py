@@ -7,7 +7,7 @@ import os
 import pickle
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,9 +18,10 @@ from poise.active import saved
 from poise.active.new_points import class_table
 from poise.active.state import Event
 from poise.arrays import Bools, Floats, Ints
+from poise.distributed.over_rows import OVER_ROWS
 from poise.distributed.partition import Partition, load
 from poise.distributed.ranks import TIMEOUT_SECONDS, RankError, RankLostError, Ranks
-from poise.distributed.replica import Replica
+from poise.distributed.replica import Guess, Replica
 from poise.errors import LabelError, PoiseError
 from poise.models.labels import Label
 
@@ -44,6 +45,9 @@ class DistributedLearner:
         #: Held while the ranks work; the thread that sends signs of life takes it too.
         self._working = threading.RLock()
         self._ended = threading.Event()
+        #: Why no rank can be reached any more; and who is told, if anybody but the caller.
+        self.lost: BaseException | None = None
+        self.when_lost: Callable[[BaseException], None] | None = None
         # A person may think for hours, and the other ranks must know that rank 0 is alive.
         self._ticks = threading.Thread(target=self._tick, name="poise-ticks", daemon=True)
         self._ticks.start()
@@ -83,9 +87,24 @@ class DistributedLearner:
         event: Event = self._together("session.undo")
         return event
 
-    def prepare(self) -> None:
-        """Compute now what the next `ask` needs."""
-        self._together("prepare")
+    def ask_apart(self, k: int) -> list[Guess]:
+        """Up to `k` nodes far from each other, now pending, for one solve; none if none are left.
+
+        The same as ``poise.Learner.ask(k, policy="local-max")``.
+        """
+        return list(self._together("ask_apart", k))
+
+    def ask_about(self, nodes: Sequence[int]) -> list[Guess]:
+        """What the labels say about given nodes without a label, which are then pending."""
+        return list(self._together("ask_about", list(nodes)))
+
+    def guesses(self, nodes: Sequence[int]) -> list[Guess]:
+        """What the labels alone say about some nodes."""
+        return list(self._together("guesses", list(nodes)))
+
+    def prepare(self) -> bool:
+        """Compute now what the next `ask` needs; whether that took a solve."""
+        return bool(self._together("prepare"))
 
     # What is known --------------------------------------------------------------------------
 
@@ -159,12 +178,17 @@ class DistributedLearner:
         """Set where the answers are kept, for the messages of ranks that die."""
         self._together("safe", answers)
 
+    def serving(self, port: int) -> None:
+        """Set the port of the app, where a page is told if this rank dies."""
+        self._ranks.watchdog.serving(port)
+
     def close(self) -> None:
-        """End the other ranks."""
+        """End the other ranks, if they can be reached."""
         if not self._ended.is_set():
             self._ended.set()
             with self._working:
-                self._ranks.from_first(END)
+                if self.lost is None:
+                    self._ranks.from_first(END)
 
     def forget(self) -> None:
         """End without notice to the other ranks."""
@@ -181,9 +205,19 @@ class DistributedLearner:
     # How it reaches the other ranks -----------------------------------------------------------
 
     def _together(self, name: str, *arguments: Any) -> Any:
+        command = pickle.dumps((name, arguments))
         with self._working:
-            self._ranks.from_first(pickle.dumps((name, arguments)))
-            result = obey(self._replica, name, arguments)
+            if self.lost is not None:
+                raise self.lost
+            try:
+                self._ranks.from_first(command)
+                result = obey(self._replica, name, arguments)
+            except BaseException as error:
+                if is_fatal(error):
+                    self.lost = error
+                    if self.when_lost is not None:
+                        self.when_lost(error)
+                raise
             self._ranks.watchdog.doing("waiting for the person")
             return result
 
@@ -198,8 +232,15 @@ class DistributedLearner:
                     return
                 try:
                     self._together("tick")
-                except BaseException as error:  # no other thread would notice it
-                    give_up(self._ranks, error)
+                except BaseException as error:
+                    if self.when_lost is None:  # no other thread would notice it
+                        give_up(self._ranks, error)
+                    return
+
+
+def is_fatal(error: BaseException) -> bool:
+    """Whether the ranks are out of step or gone; after a mistake of the user they are not."""
+    return not isinstance(error, PoiseError) or isinstance(error, RankError | RankLostError)
 
 
 def obey(replica: Replica, name: str, arguments: tuple[Any, ...]) -> Any:
@@ -305,46 +346,3 @@ def give_up(ranks: Ranks, error: BaseException) -> None:
         sys.excepthook(type(error), error, error.__traceback__)
     sys.stderr.flush()
     ranks.abort()
-
-
-def _gather(replica: Replica, what: str) -> Any:
-    partition = replica.partition
-    if what in ("scores", "norms"):
-        values: Any = replica.scores()
-        if what == "norms":
-            values = np.sqrt(np.einsum("ij,ij->i", values, values))
-    elif what == "values":
-        values = replica.values()
-    elif what == "reached":
-        values = partition.reached(list(replica.session.state.labels))
-    else:
-        values = replica.result().codes
-    return partition.in_order(values)
-
-
-def _save_codes(replica: Replica, folder: str) -> None:
-    codes, partition = replica.result().codes, replica.partition
-    pairs = np.stack([partition.nodes, codes], axis=1)
-    np.save(Path(folder) / f"codes-{partition.ranks.rank:05d}.npy", pairs)
-
-
-def _share_right(replica: Replica, path: str) -> float:
-    partition, state = replica.partition, replica.session.state
-    true = np.load(path, mmap_mode="r")[partition.nodes]
-    counts = true != (-1 if true.dtype.kind in "if" else "-1")
-    counts[partition.rows_of(list(state.labels))[1]] = False
-    right = (class_table(tuple(state.classes))[replica.result().codes] == true) & counts
-    sums = partition.ranks.total(np.array([right.sum(), counts.sum()]))
-    return float(sums[0] / max(sums[1], 1))
-
-
-def _safe(replica: Replica, answers: str) -> None:
-    replica.partition.ranks.watchdog.safe(answers)
-
-
-OVER_ROWS: dict[str, Callable[..., Any]] = {
-    "safe": _safe,
-    "gather": _gather,
-    "save_codes": _save_codes,
-    "share_right": _share_right,
-}

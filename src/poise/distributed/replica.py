@@ -4,7 +4,8 @@ The history is small and the same at all ranks. The scores are large, and each r
 own rows. Every method is called at every rank, with the same arguments and in the same order.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from poise.active.settings import Settings
 from poise.arrays import Bools, Floats
 from poise.checks import whole_number
 from poise.distributed.acquisitions import Moment, check_acquisition, values_of
+from poise.distributed.apart import choose_apart
 from poise.distributed.choice import choose
 from poise.distributed.columns import Solved
 from poise.distributed.partition import Partition
@@ -30,6 +32,22 @@ from poise.registry import known_name
 PREDICTORS = ("balanced", "pwll")
 #: Settings that are saved, see `poise.active.saved`.
 SAVED = ("acquisition", "tau", "predict_tau", "predictor", "shift", "seed", "anticipate")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the labels say about a node.
+
+    Attributes
+    ----------
+    node : Node
+    shares : of the classes, in their order, balanced; empty without labels
+    norm : of the node's scores; 1 at a label
+    """
+
+    node: int
+    shares: tuple[float, ...] = ()
+    norm: float = 0.0
 
 
 class Replica:
@@ -103,10 +121,37 @@ class Replica:
             raise self.session.nothing_left()
         return nodes
 
-    def prepare(self) -> None:
-        """Compute now what the next `ask` needs."""
-        if traits_of(self.acquisition).uses_scores:
-            self._solved.columns(self._open_layout().problem)
+    def ask_apart(self, k: int) -> list[Guess]:
+        """Up to `k` nodes to label, far from each other, now pending: one solve for all of them."""
+        candidates = self._candidates()
+        if candidates is None:
+            return []
+        moment = self._moment()
+        values = values_of(self.acquisition, moment)
+        seed = [self.settings.seed, self.session.state.n_asked, 1]
+        return self._opened(moment, choose_apart(self.partition, values, candidates, k, seed))
+
+    def ask_about(self, nodes: Sequence[int]) -> list[Guess]:
+        """What the labels say about given nodes without a label, which are then pending."""
+        state = self.session.state
+        aside = {*state.pending, *state.skipped, *state.excluded}
+        taken = [node for node in nodes if node in aside]
+        if taken:
+            self.session.set_aside("release", taken)
+        return self._opened(self._moment(), nodes)
+
+    def guesses(self, nodes: Sequence[int]) -> list[Guess]:
+        """What the labels alone say about nodes; changes nothing."""
+        return self._guesses(self._labelled(self._deciding(0)).scores, nodes)
+
+    def prepare(self) -> bool:
+        """Compute now what the next `ask` needs; whether that took a solve."""
+        if not traits_of(self.acquisition).uses_scores:
+            return False
+        problem = self._open_layout().problem
+        had_it = self._solved.has(problem)
+        self._solved.columns(problem)
+        return not had_it
 
     def to_json(self) -> str:
         """The session as text, with the graph's fingerprint."""
@@ -184,6 +229,32 @@ class Replica:
         if not counts[1]:
             return None
         return now if counts[0] else allowed
+
+    def _opened(self, moment: Moment, nodes: Sequence[int]) -> list[Guess]:
+        """Open the questions about some nodes, all at the same moment."""
+        if self.session.state.labels and traits_of(self.acquisition).uses_scores:
+            guesses = self._guesses(moment.beliefs.scores, nodes)
+        else:
+            guesses = [Guess(node) for node in nodes]
+        for node in nodes:
+            self.session.ask(node, self._guess_at(moment, node))
+        return guesses
+
+    def _guesses(self, scores: Floats, nodes: Sequence[int]) -> list[Guess]:
+        """What these scores, (rows, C), say about nodes at any rank."""
+        partition, shares = self.partition, self.session.state.class_shares()
+        listed, rows = partition.rows_of(list(nodes))
+        own = np.zeros((len(nodes), scores.shape[1]))
+        own[listed] = scores[rows]
+        at_nodes = partition.ranks.total(own)
+        mass = partition.ranks.total(scores.sum(axis=0)) / partition.n_nodes
+        known = np.ones(len(nodes), dtype=bool)
+        balanced = normalise_scores(at_nodes * factors_of_mass(mass), known, shares)
+        norms = np.sqrt(np.einsum("ij,ij->i", at_nodes, at_nodes))
+        return [
+            Guess(int(node), tuple(row), float(norm))
+            for node, row, norm in zip(nodes, balanced.tolist(), norms, strict=True)
+        ]
 
     def _rows(self, items: Iterable[int]) -> npt.NDArray[np.int64]:
         return self.partition.rows_of(list(items))[1]

@@ -3,9 +3,10 @@
 A rank that waits inside MPI or PETSc for a dead rank cannot report anything, and most launchers
 kill it without a message. The watchdog is a separate process that receives signs of life from its
 rank. Without them it writes an error that names the rank and what it was doing, and ends a rank
-that hangs.
+that hangs. At a port where the rank served the app, it tells the page for some seconds.
 """
 
+import json
 import os
 import select
 import signal
@@ -13,9 +14,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import TextIO
 
+#: For so many seconds after the death of a rank that served the app, its page is told why; it asks
+#: every two seconds. For so long the port may still be taken.
+LAST_WORDS_SECONDS, PORT_TAKEN_SECONDS = 8.0, 4.0
 #: Minimum number of seconds between signs of life, since each wakes the other process.
 BEAT_SECONDS = 0.25
 
@@ -51,6 +56,10 @@ class Watchdog:
         """Set where answers are kept, for the message."""
         self._send(f"safe {where}")
 
+    def serving(self, port: int) -> None:
+        """Set the port at which the rank serves the app to this machine."""
+        self._send(f"serving {port}")
+
     def goodbye(self) -> None:
         """The rank ends normally, or has reported its error itself."""
         if self._process.stdin is not None and not self._process.stdin.closed:
@@ -70,7 +79,7 @@ class Watchdog:
 
 def watch(pipe: int, pid: int, timeout: float, name: str, out: TextIO) -> int:
     """Listen until the rank says goodbye, dies or hangs; 0 if it said goodbye."""
-    doing, safe, rest = "starting", "", b""
+    doing, safe, port, rest = "starting", "", 0, b""
     while True:
         ready, _, _ = select.select([pipe], [], [], timeout)
         received = os.read(pipe, 65536) if ready else b""
@@ -83,6 +92,8 @@ def watch(pipe: int, pid: int, timeout: float, name: str, out: TextIO) -> int:
                 doing = text
             elif word == "safe":
                 safe = f" Answers given so far are safe in {text}."
+            elif word == "serving":
+                port = int(text)
         if received:
             continue
         if ready:
@@ -95,12 +106,55 @@ def watch(pipe: int, pid: int, timeout: float, name: str, out: TextIO) -> int:
                 f"no sign of life for {timeout:g} s while {doing}: another rank may have died or "
                 "hang, or the time-out is too short. This rank is ended"
             )
-        out.write(f"RankLostError: {name}: {what}.{safe}\n")
+        words = f"RankLostError: {name}: {what}."
+        out.write(f"{words}{safe}\n")
         out.flush()
         if not ready:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        if port:
+            tell_page(port, words)
         return 1
+
+
+def tell_page(port: int, words: str) -> None:
+    """Answer every request to the app, which is gone, with the reason."""
+
+    class LastWords(BaseHTTPRequestHandler):
+        """Answers with the reason, but nothing to a page that reached it by a name of its own."""
+
+        timeout = 2.0  # for a client that connects and sends nothing
+
+        def do_GET(self) -> None:
+            if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+                self.send_error(421)
+                return
+            body = json.dumps({"error": words, "ended": True}).encode()
+            self.send_response(503)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *_: object) -> None:
+            """Nothing: the reason is on the terminal already."""
+
+    until = time.monotonic() + PORT_TAKEN_SECONDS
+    while True:
+        try:
+            server = HTTPServer(("127.0.0.1", port), LastWords)
+            break
+        except OSError:  # the rank is not quite gone, or another program has the port
+            if time.monotonic() > until:
+                return
+            time.sleep(0.1)
+    until = time.monotonic() + LAST_WORDS_SECONDS
+    with server:
+        while (left := until - time.monotonic()) > 0:
+            server.timeout = left
+            server.handle_request()
 
 
 if __name__ == "__main__":

@@ -63,7 +63,10 @@ def rows(labelling: Labelling, predictions: Predictions | None) -> list[Row]:
     exported: list[Row] = []
     catalogue, state = labelling.catalogue, labelling.state
     labels, answers = state.labels, state.assistants.answers
-    for node in sorted(range(len(catalogue)), key=catalogue.rows.__getitem__):
+    nodes: Iterable[int] = range(len(catalogue))
+    if predictions is None:
+        nodes = (catalogue.nodes[item] for item in labels if item in catalogue.nodes)
+    for node in sorted(nodes, key=catalogue.rows.__getitem__):
         item, source = catalogue.ids[node], catalogue.sources[node]
         labelled, answer = labels.get(item), answers.get(item)
         said = None if answer is None else state.known.name(answer.number)

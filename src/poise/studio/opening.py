@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class Opening:
     trouble : why no more items will arrive, if questions can be asked nevertheless
     """
 
+    #: Parts of the app that this project does not have, see `web/routes.py`.
+    lacks: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
         source: Source,
@@ -76,10 +79,8 @@ class Opening:
         self.catalogue: Catalogue | None = None
         self.project: Project | None = None
         self.error: Exception | None = None
-        self.ended = False
-        self.trouble = ""
-        self._closing = False
-        self._total = 0
+        self.ended, self.trouble = False, ""
+        self._closing, self._total = False, 0
         self._encode: Encode | None = None
         self._again: Callable[[], None] = lambda: None
 
@@ -245,12 +246,10 @@ class Opening:
             self.project.grow(catalogue, features, graph)
             take_in_known(self.project)
             return self.project
+        compared = comparison_sentence(read_about(source.project_folder))
         store = self._store or EventStore(source.project_folder / "events.db")
         try:
-            about = read_about(source.project_folder)
-            project = Project(
-                catalogue, features, graph, store, compared=comparison_sentence(about)
-            )
+            project = Project(catalogue, features, graph, store, compared=compared)
         except PoiseError:
             store.close()
             raise
@@ -311,6 +310,10 @@ class Opening:
             (s.shown()["left"] for s in reversed(self.steps) if s.name == "embedding"), None
         )
         return {"total": self._total, "left": left, "trouble": ""}
+
+    def ending(self) -> dict[str, Any]:
+        """What the page must know of a server that may end by itself; nothing of others."""
+        return {}
 
     def shown(self) -> dict[str, Any]:
         """What the page shows before there is a question."""

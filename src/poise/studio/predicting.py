@@ -14,6 +14,7 @@ from poise.data.tables import TABLES
 from poise.errors import InputError
 from poise.progress import Progress, no_progress, without_note
 from poise.studio.asking.predictions import MAX_UNSEEN_SHARE, unseen
+from poise.studio.asking.setup import setup_of
 from poise.studio.project import Project
 from poise.studio.source.catalogue import Catalogue
 from poise.studio.source.centring import is_centred, uncentred
@@ -68,7 +69,7 @@ def predict_new(
     if not project.state.labels:
         raise InputError("nothing is labelled in this project yet: label some items first")
     graph, X = _placed(project, embedding, new, progress)
-    learner = project.learner(graph)
+    learner = setup_of(project.state, project.nodes).learner(graph, 0)
     predicted = predict_points(learner, X)
     codes, weights = predicted.codes, predicted.placement.weights
     labelled = np.zeros(graph.n_nodes)

@@ -4,13 +4,13 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-from poise import Graph, Learner
+from poise import Graph
 from poise.errors import InputError
 from poise.linalg.warm_up import is_warming_up
 from poise.studio.asking.asker import Asker
@@ -54,6 +54,10 @@ class Project:
     centre : what was subtracted from the features, also from those of new items; None for nothing
     """
 
+    #: Where a graph is not in this process, others ask and compute.
+    asks: ClassVar[type[Asker]] = Asker
+    computes: ClassVar[type[Results]] = Results
+
     def __init__(
         self,
         catalogue: Catalogue,
@@ -70,12 +74,12 @@ class Project:
         self.nodes, self.store, self.compared = catalogue.nodes, store, compared
         self.centre: npt.NDArray[np.float32] | None = None
         self.state = begin(store)
-        self.asker = Asker(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
+        self.asker = self.asks(graph, features, self._setup(), pace=pace, is_compiling=is_compiling)
         self.asker.duplicates_of = self._duplicate_nodes
         self._lock = threading.RLock()
         self._labels_changed = self.state.last
         self.turns, self._course = Turns(patience), Course()
-        self.results = Results(catalogue, features, graph, self._labelling, self._calibrate)
+        self.results = self.computes(catalogue, features, graph, self._labelling, self._calibrate)
         for node in self._held():
             self.asker.hold(node)
         self._renew()
@@ -254,12 +258,6 @@ class Project:
         """The newest predictions that are ready, by the labels of some answers ago at most."""
         return self.results.newest
 
-    def learner(self, graph: Graph) -> Learner:
-        """A learner that knows the labels so far, on this graph or another of the same items."""
-        with self._lock:
-            setup = self._setup()
-        return setup.learner(graph, 0)
-
     def duplicates(self, item: str, annotator: str = "") -> list[str]:
         """Near-duplicates of an item that wait for a label and are nobody else's question."""
         nodes = self.results.finder.duplicates(self.nodes[item])
@@ -321,7 +319,7 @@ class Project:
 
     def _let_go(self, annotator: str) -> None:
         """The question that this person has goes back to the pool."""
-        item = held_alone(self.state, annotator)
+        item = held_alone(self.state, annotator) or ""
         if item in self.nodes:
             self.asker.release([self.nodes[item]])
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from poise.distributed.answers import Answers, read_names
-from poise.distributed.commands.settings import distributed_settings, tau_of
+from poise.distributed.answers import Answers
+from poise.distributed.app.lines import Lines, lines_of
+from poise.distributed.commands.settings import distributed_settings, items_option, tau_of
 from poise.distributed.learner import DistributedLearner, run
 from poise.errors import InputError
 
@@ -16,12 +17,7 @@ HELP = "a class, or :undo, :skip, :never, :classes, :quit"
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("project", type=click.Path(path_type=Path))
-@click.option(
-    "--items",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A text file with one line per item, shown with the questions. Without it, items are "
-    "numbered.",
-)
+@items_option
 @distributed_settings
 def label(
     folder: Path,
@@ -43,14 +39,14 @@ def label(
     """
 
     def main(learner: DistributedLearner) -> None:
-        names = None if items is None else read_names(items, learner.partition.n_nodes)
+        names = None if items is None else lines_of(items, learner.partition.n_nodes)
         with Answers(project, learner) as answers:
             converse(learner, answers, names)
 
     run(main, folder, timeout=timeout, acquisition=acquisition, tau=tau_of(tau), seed=seed)
 
 
-def converse(learner: DistributedLearner, answers: Answers, names: list[str] | None) -> None:
+def converse(learner: DistributedLearner, answers: Answers, names: Lines | None) -> None:
     """Ask questions until the input ends or the user quits."""
     click.echo(f"{len(learner.labels)} labels so far. Type {HELP}.")
     while True:

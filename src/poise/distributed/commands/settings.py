@@ -1,6 +1,7 @@
 """Options shared by the commands with a learner."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -8,6 +9,14 @@ import click
 from poise.distributed.ranks import TIMEOUT_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+items_option = click.option(
+    "--items",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A text file with one line per item, shown with the questions. Without it, items are "
+    "numbered.",
+)
 
 
 def distributed_settings(command: F) -> F:

@@ -37,6 +37,9 @@ class Asker(Worker):
     is_compiling : whether the solver is being compiled at this moment
     """
 
+    #: What chooses questions and explains given ones, with the learner.
+    choose, explain = staticmethod(ask), staticmethod(explain)
+
     def __init__(
         self,
         graph: Graph,
@@ -53,7 +56,6 @@ class Asker(Worker):
         self.learner = setup.learner(graph, seed)
         #: Seconds that the last solves took, without the first, which loads the solver.
         self.solve_seconds: deque[float] = deque(maxlen=3)
-        self._has_solved = False
         #: What makes probabilities of the scores; None while none may be shown.
         self.calibration: Calibration | None = None
         #: How often the labels have changed, and how many of these changes the learner knows.
@@ -61,7 +63,7 @@ class Asker(Worker):
         #: Who has to be served. If several people answer, what follows an answer depends on the
         #: others' answers: nothing is foreseen then, and no open question has its own column.
         self.demand = Demand()
-        self._wanted = False
+        self._wanted = self._prepared = self._exhausted = self._has_solved = False
         self._queue: deque[Question] = deque()
         self._explained: dict[int, Question] = {}
         self._to_explain: set[int] = set()
@@ -69,8 +71,6 @@ class Asker(Worker):
         #: Node -> near-duplicates that get the same answer, unless the person says otherwise.
         self.duplicates_of: Callable[[int], list[int]] = lambda node: []
         self._foreseen = Foreseen()
-        self._prepared = False
-        self._exhausted = False
         self._restarts = 0  # results of work that began before the last one are dropped
         self._touched: set[int] = set()  # nodes that were answered or held since an ask began
         self._start()
@@ -267,7 +267,7 @@ class Asker(Worker):
     def _explain(self) -> None:
         with self._changed:
             nodes, restarts = sorted(self._to_explain or self._to_renew), self._restarts
-        questions = explain(self.learner, self.features, nodes, self.calibration)
+        questions = self.explain(self.learner, self.features, nodes, self.calibration)
         with self._changed:
             self._prepared = False
             queued = {question.node for question in self._queue}
@@ -291,7 +291,7 @@ class Asker(Worker):
             wanted = self._missing() if several else self.pace.batch(self._load())
         if wanted <= 0:
             return
-        questions = ask(self.learner, self.features, wanted, self.calibration)
+        questions = self.choose(self.learner, self.features, wanted, self.calibration)
         with self._changed:
             self._prepared = False
             if restarts != self._restarts:

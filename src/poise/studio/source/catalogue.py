@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -56,18 +56,18 @@ class Catalogue:
 
     name: str
     kind: str
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     items: Items
     known: dict[str, str] = field(default_factory=dict)
-    sources: tuple[str, ...] = ()
+    sources: Sequence[str] = ()
     unreadable: tuple[tuple[str, str], ...] = ()
     pixels: Pixels | None = None
     source: str = ""
     column: str | None = None
     root: Path = Path()
     files: tuple[File, ...] = ()
-    hashes: tuple[str, ...] = ()
-    rows: tuple[int, ...] = ()
+    hashes: Sequence[str] = ()
+    rows: Sequence[int] = ()
     total: int = 0
     vectors: npt.NDArray[Any] | None = None
 
@@ -83,12 +83,12 @@ class Catalogue:
         return len(self.ids)
 
     @cached_property
-    def nodes(self) -> dict[str, int]:
+    def nodes(self) -> Mapping[str, int]:
         """Id -> node."""
         return {item: node for node, item in enumerate(self.ids)}
 
     @property
-    def contents(self) -> tuple[str, ...]:
+    def contents(self) -> Sequence[str]:
         """(n,) hash of each item's content; copies of an item may have a number added."""
         return self.hashes or self.ids
 

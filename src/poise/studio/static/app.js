@@ -6,8 +6,10 @@ import { showRemap } from "./class-keys.js";
 import { colourName, described } from "./classes.js";
 import { thumbnail } from "./content.js";
 import { byId, element } from "./dom.js";
+import { watchEnd } from "./ending.js";
 import { watchKeys } from "./keys.js";
 import { LabelScreen } from "./label-screen.js";
+import { hideLacking, isKeyOfLacking, lacks } from "./lacking.js";
 import { showPreparing } from "./preparing.js";
 import { saved } from "./saving.js";
 import { Session } from "./session.js";
@@ -66,6 +68,7 @@ const host = {
     });
   },
   kind: () => session.state.kind,
+  lacks: (part) => lacks(session.state, part),
   undo: () => session.undo(),
   open: async (item) => {
     await show("label");
@@ -86,7 +89,8 @@ function show(name, wanted) {
   return turnTo(name, wanted);
 }
 
-async function turnTo(name, wanted) {
+async function turnTo(asked, wanted) {
+  const name = lacks(session.state, asked) ? "label" : asked;
   if (screen.name === name) {
     if (wanted) screen.want?.(wanted);
     return;
@@ -116,6 +120,7 @@ function press(key, event) {
     else label.press(key, event);
     return;
   }
+  if (isKeyOfLacking(session.state, key) && !isClassKey(key, event)) return;
   if (key === "?") openHelp();
   else if (key === "Escape") leave();
   else if (screen.wanted?.search) typeAhead(screen.wanted, key);
@@ -217,6 +222,8 @@ async function start() {
     state = await get("api/state");
   }
   await session.begin(state);
+  hideLacking(session.state);
+  if (session.state.ending) watchEnd(session.state);
   const { name, wanted } = currentScreen();
   turnTo(name, wanted);
   saved("saved");

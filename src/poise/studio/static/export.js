@@ -46,6 +46,7 @@ function importSentences({ imported, unchanged, unknown, predictions }) {
 class Export {
   constructor(container, host) {
     Object.assign(this, { container, host, chosen: remembered, turn: 0 });
+    if (host.lacks("predictions")) this.chosen = { ...remembered, include: "labelled" };
     this.build();
     this.listen();
     this.container.focus();
@@ -53,6 +54,7 @@ class Export {
   }
 
   build() {
+    const predicts = !this.host.lacks("predictions");
     this.preview = element("pre", { tabIndex: 0, role: "region", "aria-label": "Preview of the first rows" });
     this.count = element("p", { className: "quiet", role: "status" });
     this.link = element("a", { className: "main", download: "" }, "Download");
@@ -72,11 +74,22 @@ class Export {
         "div",
         "choices",
         radios("Format", "format", FORMATS, this.chosen.format, (format) => this.choose({ format })),
-        radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include })),
+        ...(predicts
+          ? [radios("Include", "include", INCLUDE, this.chosen.include, (include) => this.choose({ include }))]
+          : []),
       ),
       this.preview,
       element("div", "act", this.link, this.count),
-      element("p", "quiet", "The confidence is the model’s own estimate, not a measured accuracy."),
+    );
+    if (predicts)
+      column.append(element("p", "quiet", "The confidence is the model’s own estimate, not a measured accuracy."));
+    if (!this.host.lacks("import")) column.append(...this.importing());
+    this.container.tabIndex = -1;
+    this.container.replaceChildren(element("div", "export", column));
+  }
+
+  importing() {
+    return [
       element("h2", {}, "Import earlier labels"),
       element(
         "p",
@@ -85,9 +98,7 @@ class Export {
       ),
       this.zone,
       this.result,
-    );
-    this.container.tabIndex = -1;
-    this.container.replaceChildren(element("div", "export", column));
+    ];
   }
 
   listen() {
@@ -165,7 +176,7 @@ class Export {
 
   async take(files) {
     const [file] = files;
-    if (!file || this.taking) return;
+    if (!file || this.taking || this.host.lacks("import")) return;
     if (files.length > 1) {
       this.say("Import one file at a time.", true);
       return;

@@ -4,6 +4,7 @@ import { showAssistants } from "./assistants.js";
 import { thumbnail } from "./content.js";
 import { button, byId, drawing, element } from "./dom.js";
 import { counted, number, percent } from "./format.js";
+import { lacks } from "./lacking.js";
 
 const NEGLIGIBLE = 0.0005; // a share below which no item is said to be more useful
 const REASONS = {
@@ -37,14 +38,16 @@ export function showProgress(state, audit, discard) {
   }
   if (unsure) parts.push(fact("Unsure", number(unsure), "Set aside; listed in Review"));
   if (skipped) parts.push(fact("Skipped", number(skipped), "Asked again later"));
-  if (!progress.audit)
+  const audits = !lacks(state, "audit");
+  if (audits && !progress.audit)
     parts.push(element("p", "quiet", "The accuracy is unknown. Audit some random items to measure it."));
   if (progress.advice && !progress.advice.stop) {
     parts.push(element("p", { className: "quiet", title: progress.advice.reason }, progress.advice.words));
   }
   const disabled = answers === 0 || auditing > 0;
-  parts.push(button({ disabled, onclick: () => audit() }, element("kbd", {}, "a"), " Audit"));
+  if (audits) parts.push(button({ disabled, onclick: () => audit() }, element("kbd", {}, "a"), " Audit"));
   parts.push(...showAssistants(state, { judge: audit, discard }));
+  byId("progress").hidden = !parts.length;
   byId("progress-body").replaceChildren(...parts);
 }
 
@@ -97,7 +100,9 @@ function reasonWithoutGuess({ question, answers }) {
   if (question.purpose === "audit")
     return "Drawn at random, to measure how often the model is right. Its guess is hidden.";
   if (question.label) return `You labelled it ${question.label}. Press another key to change that, or → to continue.`;
-  return answers ? "The reasons are being computed." : "It is similar to many others: a good first question.";
+  return answers && !question.explained
+    ? "The reasons are being computed."
+    : "It is similar to many others: a good first question.";
 }
 
 function figure({ item, label }, kind) {

@@ -34,3 +34,9 @@ export function notSaved(error, count) {
   saved("not saved");
   banner(`Not saved yet: ${waiting} kept in this browser. ${remedy}.`);
 }
+
+// The server has ended by itself.
+export function ended(words) {
+  saved("ended");
+  banner(words);
+}

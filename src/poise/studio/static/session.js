@@ -215,7 +215,7 @@ export class Session {
       if (error instanceof Refused) this.view.say(error.message);
       else
         setTimeout(() => {
-          if (!this.question) this.fetchQuestion();
+          if (!this.question?.explained) this.fetchQuestion();
         }, QUESTION_RETRY_MS);
     }
   }

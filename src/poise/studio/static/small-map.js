@@ -4,6 +4,7 @@
 import { bytes, get } from "./api.js";
 import { colourName } from "./classes.js";
 import { byId } from "./dom.js";
+import { lacks } from "./lacking.js";
 
 const MAX_POINTS = 4000; // drawn
 const MAX_ITEMS = 200000; // with more, loading their positions is not worth it
@@ -12,7 +13,7 @@ const small = { points: null, labels: [], classes: [], shownFor: "", items: 0, l
 
 export async function showSmallMap(state) {
   const canvas = byId("small-map").querySelector("canvas");
-  byId("small-map").hidden = state.items > MAX_ITEMS;
+  byId("small-map").hidden = state.items > MAX_ITEMS || lacks(state, "map");
   if (canvas.offsetParent === null || small.loading) return;
   if (small.items !== state.items) Object.assign(small, { points: null, items: state.items });
   const { classes } = state;

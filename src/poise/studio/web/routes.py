@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-from poise.studio.web.guard import HEALTH
+from poise.studio.web.guard import HEALTH, refusal
 from poise.studio.web.handlers import assistants, exchange, items, map, pages, questions, review
 from poise.studio.web.site import Handler, Site
 
@@ -254,9 +256,32 @@ ADDRESSES: tuple[Address, ...] = (
 )
 
 
+#: Parts that a project may lack, and how their addresses begin. "predictions" of all items and
+#: "similar" items, which it may lack too, have no address of their own.
+PARTS = {
+    "audit": "/api/audit",
+    "details": "/api/about",
+    "import": "/api/import",
+    "map": "/api/map",
+    "review": "/api/review",
+    "settings": "/api/choices",
+}
+
+
 def routes(site: Site) -> list[Route]:
     """The routes of one app."""
+
+    def handler(address: Address) -> Handler:
+        for part in site.opening.lacks:
+            if part in PARTS and address.path.startswith(PARTS[part]):
+                return partial(_lacking, part)
+        return address.handler
+
     return [
-        Route(address.path, partial(address.handler, site), methods=[address.method])
+        Route(address.path, partial(handler(address), site), methods=[address.method])
         for address in ADDRESSES
     ]
+
+
+async def _lacking(part: str, site: Site, request: Request) -> Response:
+    return refusal(404, f"this project has no {part}: the page says why under its name")

@@ -64,7 +64,8 @@ class Site:
     def summary(self, project: Project, annotator: str, **more: Any) -> dict[str, Any]:
         """Where the project stands, with this person's open question."""
         summary = views.summary(project, annotator)
-        return self.basics | more | summary | {"coming": self.opening.coming()}
+        shown = {"coming": self.opening.coming(), "lacks": self.opening.lacks}
+        return self.basics | more | summary | shown | self.opening.ending()
 
     def checked_name(self, name: object) -> str:
         """The name of the person who sends a request; empty where nobody needs one."""

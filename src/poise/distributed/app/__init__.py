@@ -1,0 +1,1 @@
+"""The labelling app in front of a graph at several ranks."""
