@@ -405,6 +405,31 @@ def test_kill_9_loses_no_acknowledged_answer(command, visits, photos, folder):
 # What goes wrong --------------------------------------------------------------------------------
 
 
+def test_the_guess_is_fetched_again_after_a_lost_connection(page, visits, studio):
+    studio.answer(page, 3)
+    lost = []
+
+    def without_guess(route):
+        state = route.fetch().json()
+        state["question"] |= {"explained": False, "guess": None}
+        route.fulfill(json=state)
+
+    def lose_the_first(route):
+        if lost:
+            route.continue_()
+        else:
+            lost.append(route.request.url)
+            route.abort("connectionreset")
+
+    page.route("**/api/state*", without_guess)
+    page.route("**/api/question*", lose_the_first)
+    page.reload()
+    shown(page)
+    reads(page, "#guess", "probably")
+    assert lost
+    visits.expect("ERR_CONNECTION_RESET")
+
+
 def test_an_answer_that_cannot_be_written_is_not_counted(page, studio, visits, monkeypatch):
     item = shown(page)
 

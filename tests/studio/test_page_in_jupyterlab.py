@@ -138,6 +138,7 @@ def test_keys_label_in_a_notebook_and_nothing_else_happens(notebook):
 
 def test_a_lasso_on_the_map_selects_and_labels(notebook):
     page = notebook
+    run(page, 0)  # JupyterLab may have started another kernel for this page
     run(page, 4)
     place = page.locator(".map-widget .map-place[data-ready=yes]")
     place.wait_for()
