@@ -6,11 +6,15 @@ import pydoc
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import poise
 from poise.graph import kernels
 from poise.models import models
+from poise.studio.exchange import make_class
+from poise.studio.log.events import Event
+from poise.studio.opening import Opening, Source
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = (ROOT / "docs" / "api.md").read_text("utf-8")
@@ -66,11 +70,26 @@ def nothing_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(registry, "_factories", dict(registry._factories))
 
 
+def make_project() -> None:
+    """The project that the example of `poise.open_project` opens: two groups of points."""
+    np.save(
+        "points.npy", np.random.default_rng(0).normal(size=(24, 2)) + np.repeat([0, 9], 12)[:, None]
+    )
+    project = Opening(Source("points.npy", Path("points.poise"), embedding="raw")).open()
+    for label, node in (("left", 0), ("right", 12)):
+        make_class(project, label)
+        item = project.catalogue.ids[node]
+        project.record(Event("label", {"items": [item], "label": label, "via": "map"}))
+    project.close()
+
+
 @pytest.mark.parametrize("name", poise.__all__)
 def test_a_public_name_has_an_example_that_runs(name: str) -> None:
     text = documented(name)
     where = "an Examples section in its docstring" if has_docstring(name) else "docs/api.md"
     assert PARSER.get_examples(text), f"poise.{name} has no example: expected one in {where}"
+    if name == "open_project":
+        make_project()
     run(text, name)
 
 

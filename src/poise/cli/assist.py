@@ -3,12 +3,18 @@
 import json
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 
 from poise.cli.options import json_option, project_argument
 from poise.errors import InputError
+
+if TYPE_CHECKING:
+    from poise.integrations.assistant.http import Endpoint
+    from poise.integrations.assistant.program import Program
+    from poise.integrations.assistant.run import Job
 
 
 @click.command()
@@ -68,38 +74,36 @@ def assist(
       poise assist reviews.poise --url http://127.0.0.1:8000/classify --name small-model
       poise assist photos.poise --status --json
     """
+    from poise.integrations.assistant.run import Job
+    from poise.studio.log.events import check_name
+
     if not status:
-        _run(project, command, url, name, audit, budget, seconds, failures, new_classes)
+        assistant, default = _assistant(command, url, seconds)
+        job = Job(check_name(name or default), audit, budget, new_classes, failures)
+        _run(project, assistant, job)
     _show(project, as_json)
 
 
-def _run(
-    project: Path,
-    command: str | None,
-    url: str | None,
-    name: str | None,
-    audit: int,
-    budget: int | None,
-    seconds: float,
-    failures: int,
-    may_name: bool,
-) -> None:
-    from poise.cli.progress import progress_bar, resumable
-    from poise.integrations.assistant.desks import desk_of
+def _assistant(
+    command: str | None, url: str | None, seconds: float
+) -> "tuple[Endpoint | Program, str]":
+    """Who answers, and its name unless another one is given."""
     from poise.integrations.assistant.http import Endpoint
     from poise.integrations.assistant.program import Program
-    from poise.integrations.assistant.run import Job, Run
-    from poise.studio.log.events import check_name
 
     if (command is None) == (url is None):
         raise InputError("give either --command or --url, to say who answers")
-    assistant: Endpoint | Program
     if url is not None:
-        assistant, default = Endpoint(url, seconds), urlsplit(url).netloc
-    else:
-        words = _words(command or "")
-        assistant, default = Program(words, seconds), Path(words[0]).name
-    job = Job(check_name(name or default), audit, budget, may_name, failures)
+        return Endpoint(url, seconds), urlsplit(url).netloc
+    words = _words(command or "")
+    return Program(words, seconds), Path(words[0]).name
+
+
+def _run(project: Path, assistant: "Endpoint | Program", job: "Job") -> None:
+    from poise.cli.progress import progress_bar, resumable
+    from poise.integrations.assistant.desks import desk_of
+    from poise.integrations.assistant.run import Run
+
     try:
         with resumable(), progress_bar("Loading") as begin, desk_of(project, begin) as desk:
             done = Run(desk, assistant, job).all(begin("answering"))

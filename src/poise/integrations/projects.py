@@ -168,12 +168,16 @@ def open_project(path: str | Path) -> OpenedProject:
 
     Examples
     --------
-    ::
+    After ``poise label points.npy``, for 24 points of which two have a label:
 
-        project = poise.open_project("photos.poise")
-        project.labels                       # {"3f9a...": "cat", ...}
-        project.predictions                  # array(["cat", "dog", ...])
-        project.to_dataframe().query("confidence < 0.6")
+    >>> import poise
+    >>> project = poise.open_project("points.poise")
+    >>> sorted(project.labels.values())
+    ['left', 'right']
+    >>> project.predictions[:3].tolist()
+    ['left', 'left', 'left']
+    >>> project.probabilities.shape
+    (24, 2)
     """
     return OpenedProject(borrow(Path(path), no_steps))
 

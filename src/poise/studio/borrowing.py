@@ -57,9 +57,9 @@ class Borrowed:
                 source.project_folder,
                 embedding=source.embedding,
                 k=source.k,
-                begin=self.begin,
                 metric=source.metric,
                 about=source.about(),
+                begin=self.begin,
             )
 
     @cached_property
