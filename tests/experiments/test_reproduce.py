@@ -21,10 +21,11 @@ METHODS = (
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Two experiments in place of the paper's: blobs of 24 points, and data that do not exist."""
+    """Two experiments in place of the paper's: blobs of 24 points, and damaged data."""
     monkeypatch.setenv("POISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("POISE_DATA", raising=False)
     blobs = Experiment("blobs", {"name": "blobs", "size": 12}, METHODS, k=8, budget=6, seeds=(2, 3))
+    (tmp_path / "lost.npz").write_bytes(b"lost")
     lost = replace(blobs, name="box", data=str(tmp_path / "lost.npz"))
     monkeypatch.setattr(paper, "EXPERIMENTS", {"blobs": blobs, "box": lost})
     monkeypatch.setattr(reproduce, "EXPERIMENTS", {"blobs": blobs, "box": lost})

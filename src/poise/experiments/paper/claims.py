@@ -20,6 +20,8 @@ from poise.experiments.records import Records
 #: Seconds per query that the paper reports for V-Opt on 500 candidates, and the factor within which
 #: a measured time agrees.
 SUBSET_SECONDS, AGREEING_FACTOR = 360.0, 2.0
+#: Shorter times are not measured well.
+CLOCK_SECONDS = 1e-3
 #: Number of trials in the paper.
 TRIALS = 10
 #: Claims that compare methods with those on 500 candidates, which take hours.
@@ -284,7 +286,8 @@ def _timed(records: Sequence[Records], timings: Mapping[str, float]) -> list[Cla
 
 def _time(title: str, texts: tuple[str, str], seconds: float) -> Claim:
     """Claim 7 for one form. A shorter time beats the claim."""
-    faster, slower = SUBSET_SECONDS / seconds, seconds / SUBSET_SECONDS
+    faster = SUBSET_SECONDS / max(seconds, CLOCK_SECONDS)
+    slower = seconds / SUBSET_SECONDS
     numbers = f"{seconds:,.{0 if seconds >= 100 else 2}f} seconds per query here"
     beaten = faster > AGREEING_FACTOR
     if beaten:
