@@ -26,7 +26,8 @@ test: lint types check ## lint, types and every test that is not slow
 
 check: $(READY) $(BENCH) ## the tests alone, and the share of lines of src that they run
 	COVERAGE_CORE=$(COVERAGE_CORE) \
-	  $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report=
+	  $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --no-loadscope-reorder \
+	  --cov --cov-report=
 	@echo "Line coverage of src: $$($(BIN)/coverage report --format=total)%"
 
 coverage: ## the lines that the last `make check` did not run, in out/coverage/index.html

@@ -55,6 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if in_parallel:
             group = "browser" if uses_browser else item.path.stem
             item.add_marker(pytest.mark.xdist_group(group))
+    if in_parallel:  # the largest group first, so that no worker is idle while it ends
+        items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
 # A shell starts background jobs with SIGINT ignored, and the processes that tests start inherit it.
