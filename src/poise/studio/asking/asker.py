@@ -21,7 +21,7 @@ from poise.studio.asking.background import Worker
 from poise.studio.asking.demand import Demand
 from poise.studio.asking.foreseeing import NO_ANSWER, Foreseen, Foresight, possible_answers
 from poise.studio.asking.pace import DEFAULT_PACE, Load, Pace
-from poise.studio.asking.question import NEW_CLASS, Features, Question, ask
+from poise.studio.asking.question import Features, Question, ask
 from poise.studio.asking.setup import Setup
 from poise.studio.asking.telling import explain, free, tell
 
@@ -345,5 +345,4 @@ class Asker(Worker):
                 if self._inbox or self._to_explain or self._wanted or self._stopped:
                     return  # something happened, which comes first
                 known[answer] = question
-                if answer in (NEW_CLASS, NO_ANSWER):
-                    self._notify()
+                self._notify()
