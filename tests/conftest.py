@@ -2,7 +2,9 @@
 
 import os
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 # Idle threads of BLAS and OpenMP sleep instead of spinning: the matrices of the tests are so small
 # that spinning would take most of the processor time. numpy reads this when it is imported.
@@ -12,6 +14,7 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 import pytest
 from hypothesis import settings
 
+from chromium import launched
 from poise.cli import progress
 
 # The same examples on every run, so that every failure can be repeated. Set
@@ -34,6 +37,27 @@ def poise_data() -> Path:
     if folder is None:
         pytest.skip("needs data sets: set POISE_DATA to the folder that holds them")
     return folder
+
+
+# Of a module, not of the session: while it is there, no other test can run an event loop.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    with launched() as made:
+        yield made
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[Any, str, str]]:
+    """Run ``poise`` with these arguments: its exit code, and what it printed."""
+    from poise.cli.main import main
+
+    def command(*arguments: object) -> tuple[Any, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        return ended.value.code, *capsys.readouterr()
+
+    return command
 
 
 # Before other plugins: pytest-xdist reads the groups, and -m selects by the markers.

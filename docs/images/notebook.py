@@ -11,10 +11,13 @@ from playwright.sync_api import Page
 from sklearn.datasets import load_digits
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "studio"))  # how JupyterLab is started
+TESTS = HERE.parents[1] / "tests"
+sys.path[:0] = [str(TESTS), str(TESTS / "studio")]  # how JupyterLab and chromium are started
 
-from browser import launched, until  # noqa: E402
+from browser import until  # noqa: E402
 from jupyter import RUN, Lab  # noqa: E402
+
+from chromium import launched  # noqa: E402
 
 LABEL = """import poise
 from sklearn.datasets import load_digits

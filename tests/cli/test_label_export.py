@@ -10,21 +10,9 @@ import time
 import httpx
 import pytest
 
-from poise.cli.main import main
 from poise.studio.log.events import Event
 from poise.studio.log.store import EventStore
 from poise.studio.opening import Opening, Source
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return command
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from poise.cli.main import main
 from poise.studio.log.events import Event
 from poise.studio.opening import Opening, Source
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return command
 
 
 def labelled(folder, source, truth, count=30, **options):

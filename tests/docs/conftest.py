@@ -1,12 +1,10 @@
-"""The built documentation, and a browser to look at it."""
+"""The built documentation."""
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,17 +33,3 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder / "html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, where it and playwright are installed; CI requires both."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    required = os.environ.get("POISE_REQUIRE_BROWSER") == "1"
-    if path is None and not required:
-        pytest.skip("needs chromium on the PATH")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()

@@ -16,7 +16,6 @@ from small_projects import CLASSES, make_project, opened, source_of
 
 import poise
 from poise.cli import export as command
-from poise.cli.main import main
 from poise.data.ids import content_id
 from poise.integrations.exports import folders
 from poise.integrations.exports.folders import WAYS
@@ -35,17 +34,6 @@ def project(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
     return make_project("image", tmp_path_factory.mktemp("images"))
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return command
 
 
 def exported(run, project, path, *options):

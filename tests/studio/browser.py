@@ -2,20 +2,17 @@
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import uvicorn
 from PIL import Image
 
@@ -26,8 +23,6 @@ from poise.studio.project import Project
 from poise.studio.web.guard import Doors
 from poise.studio.web.server import make_app
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-INSTALL = "as root run: apt-get install chromium"
 #: What the images show, in the order of the class keys 1, 2, 3.
 KINDS = ("disc", "pole", "beam")
 TOKEN = "the-token-of-this-test"
@@ -38,31 +33,6 @@ SOON = 30.0
 
 
 # The browser ------------------------------------------------------------------------------------
-
-
-def missing() -> str:
-    """What must be installed before a page can be opened; empty if nothing."""
-    try:
-        import playwright.sync_api  # noqa: F401
-    except ImportError:
-        return "needs playwright: install the extra dev"
-    return "" if CHROMIUM else f"needs chromium: {INSTALL}"
-
-
-@contextmanager
-def launched() -> Iterator[Any]:
-    """Chromium without a window. Without chromium the test is skipped; in CI it fails."""
-    lacking = missing()
-    if lacking and os.environ.get("POISE_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"the tests of the page {lacking}")
-    if lacking:
-        pytest.skip(lacking)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Visits:

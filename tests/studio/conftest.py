@@ -1,7 +1,7 @@
 import shutil
 
 import pytest
-from browser import Command, Inside, Visits, launched, make_photos, opened
+from browser import Command, Inside, Visits, make_photos, opened
 from crowds import make_project
 
 from poise.linalg.warm_up import warm_up
@@ -15,13 +15,6 @@ def project(tmp_path):
         made.record(Event("class", {"name": name, "key": key}))
     yield made
     made.close()
-
-
-# Of a module, not of the session: while it is there, no other test can run an event loop.
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as made:
-        yield made
 
 
 @pytest.fixture
