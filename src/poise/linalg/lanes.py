@@ -21,7 +21,10 @@ WIDTHS = (1, 4, 8, 12)
 
 
 def load(A: Any, i: Any, lanes: Any) -> Any:
-    """Row `i` of `A`; `lanes` is any tuple of the same width."""
+    """Row `i` of `A` or, if `A` has one dimension, its number `i` in every lane.
+
+    `lanes` is any tuple of the same width.
+    """
 
 
 def store(A: Any, i: Any, a: Any) -> None:
@@ -48,14 +51,13 @@ def where_positive(a: Any, b: Any, c: Any) -> Any:
     """Lane by lane `b` where `a` is positive, else `c`."""
 
 
-def _implement(function: Callable[..., Any], lane: str, *, returns: bool = True) -> None:
-    """Generate code of `function` for every width from the code of one lane, number ``{j}``.
+def _of_widths(function: Callable[..., Any], lane: str, *, returns: bool = True) -> dict[int, Any]:
+    """Code of `function` for every width, from the code of one lane, number ``{j}``.
 
     The code is text, because only then can its length depend on the width, and because numba
     requires the argument names of `function`.
     """
-    names = list(signature(function).parameters)
-    arguments = ", ".join(names)
+    arguments = ", ".join(signature(function).parameters)
     code: dict[int, Any] = {}
     for width in WIDTHS:
         lanes = [lane.format(j=j) for j in range(width)]
@@ -63,12 +65,25 @@ def _implement(function: Callable[..., Any], lane: str, *, returns: bool = True)
         namespace: dict[str, Any] = {}
         exec(f"def of_width({arguments}): {body}", namespace)
         code[width] = namespace["of_width"]
-    chooser: dict[str, Any] = {"code": code}
-    exec(f"def choose({arguments}): return code[{names[-1]}.count]", chooser)
+    return code
+
+
+def _implement(function: Callable[..., Any], lane: str, *, returns: bool = True) -> None:
+    """Make `function` callable in compiled code; the width is that of its last argument."""
+    *_, last = names = list(signature(function).parameters)
+    chooser: dict[str, Any] = {"code": _of_widths(function, lane, returns=returns)}
+    exec(f"def choose({', '.join(names)}): return code[{last}.count]", chooser)
     overload(function)(chooser["choose"])
 
 
-_implement(load, "A[i, {j}]")
+_rows, _numbers = _of_widths(load, "A[i, {j}]"), _of_widths(load, "A[i]")
+
+
+@overload(load)
+def _load(A, i, lanes):  # type: ignore[no-untyped-def]
+    return (_numbers if A.ndim == 1 else _rows)[lanes.count]
+
+
 _implement(store, "A[i, {j}] = a[{j}]", returns=False)
 _implement(add, "a[{j}] + b[{j}]")
 _implement(subtract, "a[{j}] - b[{j}]")

@@ -5,6 +5,8 @@ narrower, and is filled up with empty columns.
 """
 
 import os
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numba
@@ -26,7 +28,7 @@ PACKET_COLUMNS = max(WIDTHS)
 
 
 class _Workspace:
-    """Memory for the six arrays of a packet, kept for the next one; used during a turn only.
+    """Memory for the arrays of a packet, kept for the next one; used during a turn only.
 
     Memory that is new to a program is slow at first: at a million nodes it took a fifth of a solve.
     """
@@ -34,14 +36,14 @@ class _Workspace:
     def __init__(self) -> None:
         self._bytes = np.empty(0, dtype=np.uint8)
 
-    def arrays(self, n: int, width: int, dtype: Any) -> Floats:
-        """(6, n, width) numbers of any value."""
-        size = 6 * n * width * np.dtype(dtype).itemsize
-        if self._bytes.size < size:
+    def arrays(self, shapes: Sequence[tuple[int, ...]], dtype: Any) -> list[Floats]:
+        """Arrays of these shapes, with numbers of any value."""
+        ends = np.cumsum([prod(shape) * np.dtype(dtype).itemsize for shape in shapes])
+        if self._bytes.size < ends[-1]:
             self._bytes = np.empty(0, dtype=np.uint8)  # frees the old memory first
-            self._bytes = np.empty(size, dtype=np.uint8)
-        arrays: Floats = self._bytes[:size].view(dtype).reshape(6, n, width)
-        return arrays
+            self._bytes = np.empty(ends[-1], dtype=np.uint8)
+        parts = np.split(self._bytes[: ends[-1]], ends[:-1])
+        return [part.view(dtype).reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 _workspace = _Workspace()
@@ -92,10 +94,16 @@ def iterate(
         for first in range(0, n_columns, PACKET_COLUMNS):
             columns = np.arange(first, min(first + PACKET_COLUMNS, n_columns))
             k = systems.operator[columns]
-            width = next(w for w in WIDTHS if w >= len(columns))
+            # A diagonal that all columns share is read once for all of them. Other packets have
+            # one width: each width has code of its own, which takes seconds to compile.
+            is_shared = (k == k[0]).all()
+            width = next(w for w in WIDTHS if w >= len(columns)) if is_shared else PACKET_COLUMNS
             zero = (dtype(0.0),) * width
             with TURNS, compiled.straight_line_vectorised():
-                D, D_inverse, X, R, P, Q = _workspace.arrays(n, width, dtype)
+                diagonals = (n,) if is_shared else (n, width)
+                X, R, P, Q, D, D_inverse = _workspace.arrays(
+                    [(n, width)] * 4 + [diagonals] * 2, dtype
+                )
                 packet = compiled.PacketOperators(
                     prepared.indptr,
                     prepared.indices,
@@ -106,7 +114,8 @@ def iterate(
                     coarse_inverse,
                     k % len(coarse_inverse),
                 )
-                compiled.lay_out(diagonal, inverse, k, prepared.order, D, D_inverse, X, P, Q)
+                compiled.lay_out(diagonal, inverse, k, prepared.order, D, D_inverse)
+                compiled.clear(X, P, Q, zero)
                 compiled.pack(systems.rhs, columns, inverse, k, position, R)
                 sums = np.empty((3, len(prepared.ranges) - 1, width), dtype=dtype)
                 still = np.zeros((1, width), dtype=dtype)

@@ -18,6 +18,8 @@ from poise.arrays import Floats, Ints
 
 #: Rows per range outside the coarse groups.
 PLAIN_RANGE_ROWS = 256
+#: Rows of a range are sorted by length within blocks of this size: still near each other in memory.
+SORTED_ROWS = 128
 
 
 @dataclass
@@ -134,13 +136,14 @@ def prepare(
 
     group, order = aggregate(weights, components)
     n_groups = int(group.max(initial=-1)) + 1
-    position = np.empty(n, dtype=np.int64)
-    position[order] = np.arange(n)
     grouped = np.bincount(group[group >= 0], minlength=n_groups)
     ends = np.cumsum(grouped)
     start_of_rest = int(ends[-1]) if n_groups else 0
     rest = np.arange(start_of_rest, n, PLAIN_RANGE_ROWS)[1:]
-    ranges = np.concatenate([[0], ends, rest, [n]])
+    ranges = np.unique(np.concatenate([[0], ends, rest, [n]])).astype(np.int64)
+    order = order[_by_length(np.diff(weights.indptr)[order], ranges)]
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
     # Reordering by COO keeps every step O(nnz).
     coo = weights.tocoo()
     reordered = sparse.csr_array(
@@ -155,8 +158,21 @@ def prepare(
         position=position,
         group=group,
         n_groups=n_groups,
-        ranges=np.unique(ranges).astype(np.int64),
+        ranges=ranges,
         indptr=reordered.indptr.astype(np.uint32),
         indices=reordered.indices.astype(np.uint32),
         data=reordered.data.astype(np.float64),
     )
+
+
+def _by_length(lengths: Ints, ranges: Ints) -> Ints:
+    """An order of rows in which those of a block have ascending lengths.
+
+    The processor can then foresee where rows end: a product takes half to nine tenths of the time
+    (docs/decisions/compiled-kernel.md).
+    """
+    rows = np.arange(len(lengths))
+    starts = np.repeat(ranges[:-1], np.diff(ranges))
+    # Blocks begin with their ranges; numbers of rows are larger than numbers of blocks.
+    blocks = starts + (rows - starts) // SORTED_ROWS
+    return np.lexsort((lengths, blocks))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from poise.linalg.lanes import WIDTHS
+from poise.linalg.packets import PACKET_COLUMNS
 from poise.linalg.prepared import prepare
 from poise.linalg.simultaneous import RTOL_SINGLE, SMALL_MAX_NODES, solve
 
@@ -30,14 +31,9 @@ def warm_up() -> None:
         for n in GRAPH_NODES:
             ring = sparse.eye_array(n, k=1) + sparse.eye_array(n, k=1 - n)
             prepared = prepare(sparse.csr_array(ring + ring.T))
-            for width in WIDTHS:
-                for kind in ("jacobi", "two-level"):
-                    solve(
-                        prepared,
-                        np.ones((n, width)),
-                        diagonals=np.ones(n),
-                        rtol=RTOL_SINGLE,
-                        preconditioner=kind,
-                    )
+            # Packets of every width, and one whose columns have operators of their own.
+            diagonals = [np.ones(n)] * len(WIDTHS) + [np.ones((n, PACKET_COLUMNS))]
+            for width, q in zip((*WIDTHS, PACKET_COLUMNS), diagonals, strict=True):
+                solve(prepared, np.ones((n, width)), diagonals=q, rtol=RTOL_SINGLE)
     finally:
         _under_way.clear()
