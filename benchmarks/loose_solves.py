@@ -152,9 +152,8 @@ def warm(names: Sequence[str], most: int, budget: int) -> None:
         with started(poisson_weights, start[0]) as equation:
             g = poisson_weights.potentials(graph, [nodes], rtol=1e-4)
         gamma = poisson_weights.shifted(graph, g, relative=True)
-        tau = 0.01 * harmonic.decay_unit(graph, gamma[:, 0], tuple(nodes))
         with started(harmonic, None if start[1] is None else start[1] * gamma) as columns:
-            (values,) = harmonic.spread(graph, gamma, tau, [sources], rtol=1e-4)
+            (values,) = harmonic.spread(graph, gamma, 0.01, [sources], relative=[True], rtol=1e-4)
         return g, values, equation[0], columns[0]
 
     def rows() -> Iterator[Sequence[Any]]:

@@ -34,7 +34,7 @@ def test_the_tolerance_is_met(cloud, preconditioner, rtol):
     solution = solve(
         cloud, rhs, diagonals=q, free=free, rtol=rtol, preconditioner=preconditioner, sweep=False
     ).require()
-    assert solution.value.dtype == np.float64
+    assert solution.value.dtype == np.float32
     assert np.all(solution.value[~free] == 0)
     true = residual(cloud, np.where(free[:, None], rhs, 0.0), free, q, solution.value)
     assert np.all(true <= 1.2 * rtol)

@@ -5,12 +5,14 @@ The columns of a problem depend on which nodes are labelled or asked, never on t
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from poise.active.state import State
 from poise.arrays import Floats
 from poise.models.harmonic import Columns, Model, Problem
+from poise.models.rows import put_columns
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,20 @@ class Beliefs:
     Attributes
     ----------
     scores : (n, C) expected scores
-    norms : (n,) root of the expected squared norm of the scores
+    variance : (n,) expected squared norm of what the answers will add to them; None without
+        open questions
     weights : (n,) Poisson weights gamma; the questions are constrained nodes like the labels
     """
 
     scores: Floats
-    norms: Floats
+    variance: Floats | None
     weights: Floats
+
+    @cached_property
+    def norms(self) -> Floats:
+        """(n,) root of the expected squared norm of the scores."""
+        squares = np.einsum("ij,ij->i", self.scores, self.scores)
+        return np.asarray(np.sqrt(squares if self.variance is None else squares + self.variance))
 
 
 def lay_out(state: State, model: Model, *, with_pending: bool = True) -> Layout:
@@ -99,9 +108,9 @@ def merge(columns: Columns, layout: Layout, state: State) -> Beliefs:
     """
     n_nodes, n_classes = len(columns.values), len(state.classes)
     n_shared = len(layout.codes)
-    scores = np.zeros((n_nodes, n_classes))
-    scores[:, list(layout.codes)] = columns.values[:, :n_shared]
-    variance = columns.values[:, -1] ** 2 if layout.expected else np.zeros(n_nodes)
+    scores = np.zeros((n_nodes, n_classes), dtype=columns.values.dtype)
+    put_columns(columns.values[:, :n_shared], layout.codes, scores)
+    variance = columns.values[:, -1] ** 2 if layout.expected else None
     own = columns.values[:, n_shared : n_shared + len(layout.own)]
     for node, h in zip(layout.own, own.T, strict=True):
         if node in state.labels:
@@ -109,6 +118,6 @@ def merge(columns: Columns, layout: Layout, state: State) -> Beliefs:
             continue
         guess = state.guess(node)
         scores += h[:, None] * guess
-        variance += h * h * (1.0 - guess @ guess)
-    norms = np.sqrt(np.einsum("ij,ij->i", scores, scores) + variance)
-    return Beliefs(scores, norms, columns.weights)
+        doubt = h * h * (1.0 - guess @ guess)
+        variance = doubt if variance is None else variance + doubt
+    return Beliefs(scores, variance, columns.weights)

@@ -176,16 +176,23 @@ class Moment:
         now = self.state
         layout = lay_out(now, model, with_pending=False)
         state = replace(now, labels=dict(now.labels), classes=dict(now.classes), pending={})
-        known, shares = self.reached, now.class_shares()
+        known = self.reached
 
         def finish(columns: Columns) -> ScoreResult:
-            beliefs = merge(columns, layout, state)
-            classes = tuple(state.classes)
-            return ScoreResult(beliefs.scores, classes, known, shares, beliefs.weights)
+            return _scored(merge(columns, layout, state), state, known)
 
         return Prediction(layout.problem, finish)
 
     def labelled_result(self, model: Model) -> ScoreResult:
         """The result of the labels alone in a model."""
+        if not self.state.pending:  # then it is also what the next decision looks at
+            layout = lay_out(self.state, model)
+            return _scored(self._beliefs(layout, self.state), self.state, self.reached)
         prediction = self.prediction(model)
         return prediction.finish(self.solutions.columns(self.graph, prediction.problem))
+
+
+def _scored(beliefs: Beliefs, state: State, known: Bools) -> ScoreResult:
+    """Beliefs without open questions as a result."""
+    classes, shares = tuple(state.classes), state.class_shares()
+    return ScoreResult(beliefs.scores, classes, known, shares, beliefs.weights)

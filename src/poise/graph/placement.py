@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from poise.arrays import Floats
 from poise.graph.metrics import FloatArray, IntArray
 
 #: Points with less closeness are called far: beyond 1.4 times the scale of every node near them.
@@ -31,7 +32,7 @@ class Placement:
         """(m,) mask of the points that are not far from every node."""
         return np.asarray(self.closeness > MIN_NEAR_CLOSENESS)
 
-    def faded(self, values: FloatArray, far: FloatArray) -> FloatArray:
+    def faded(self, values: Floats, far: Floats) -> Floats:
         """(m, C) `values` of the points, replaced by the (C,) `far` with growing distance."""
         share = self.closeness[:, None]
         return np.asarray(np.where(share == 1, values, share * values + (1 - share) * far))

@@ -60,8 +60,6 @@ def outside_range(column: int, sums: npt.NDArray[Any]) -> InputError:
 
 def centre(prepared: PreparedLaplacian, X: Floats, in_nullspace: Bools) -> None:
     """Subtract the mean of each component in place where the constants are the nullspace."""
-    if not in_nullspace.any():
-        return
     sizes = np.bincount(prepared.components)
     for row, mask in zip(X, in_nullspace, strict=True):
         means = np.bincount(prepared.components, weights=row) / sizes

@@ -76,14 +76,14 @@ def iterate(
     Returns
     -------
     Solved
-        The residuals are those before the sweep.
+        Solutions in the precision of `data`; the residuals are those before the sweep.
     """
     prepared = operators.prepared
     n_columns, n = systems.rhs.shape
     diagonal, inverse, position = operators.diagonal, operators.inverse, prepared.position
     dtype = data.dtype.type
     coarse_inverse = coarse_inverse.astype(dtype, copy=False)
-    value = np.empty(systems.rhs.shape)
+    value = np.empty(systems.rhs.shape, dtype=dtype)
     status, steps = np.empty((2, n_columns), dtype=np.int64)
     residual = np.empty(n_columns)
     cold = not systems.start.any()

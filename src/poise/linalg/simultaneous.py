@@ -85,7 +85,8 @@ def solve(
         `rtol` times that of its right-hand side. The division puts both into units of the solution.
         By default `RTOL`; up to `SMALL_MAX_NODES` nodes at most `RTOL_SMALL`. On more nodes and
         with `RTOL_SINGLE` or more, the compiled backend works in single precision, and again in
-        double for columns that do not converge there.
+        double for columns that do not converge there. Its solution is in single precision, too,
+        unless an operator is singular.
     singular : bool
         Declares that on components where every node is free and `q` is zero the nullspace of the
         operator is the constants. The right-hand side must sum to zero there; so will the solution.
@@ -119,7 +120,9 @@ def solve(
     value, status, steps, residual = _solve_by_kind(
         operators, systems, limits, preconditioner, backend
     )
-    centre(prepared, value, operators.nullspace[which])
+    if operators.nullspace.any():  # means of single numbers would not be zero
+        value = value.astype(np.float64, copy=False)
+        centre(prepared, value, operators.nullspace[which])
     return Solution(value[0] if np.ndim(rhs) == 1 else value.T, status, steps, residual)
 
 
@@ -162,7 +165,9 @@ def _solve_by_kind(
             choose_preconditioner(operators.prepared, q, free, stiff)
             for q, free in zip(operators.q, operators.free, strict=True)
         ]
-    value, residual = np.empty_like(systems.rhs), np.empty(n_columns)
+    single = backend == "compiled" and _takes_single(operators.prepared.n, limits.rtol)
+    value = np.empty(systems.rhs.shape, dtype=np.float32 if single else np.float64)
+    residual = np.empty(n_columns)
     status, steps = np.empty((2, n_columns), dtype=np.int64)
     for kind in dict.fromkeys(kinds):
         numbers = np.flatnonzero([name == kind for name in kinds])
@@ -173,7 +178,7 @@ def _solve_by_kind(
         solved, status[columns], steps[columns], residual[columns] = run(
             operators.some(numbers), part, limits, kind
         )
-        if len(columns) == n_columns:
+        if len(columns) == n_columns and solved.dtype == value.dtype:
             value = solved
         else:
             value[columns] = solved
@@ -186,7 +191,7 @@ def _compiled(
     from poise.linalg import packets  # numba: imported at the first solve, not with the package
 
     prepared, coarse = operators.prepared, coarse_of_operators(operators, kind)
-    if prepared.n <= SMALL_MAX_NODES or limits.rtol < RTOL_SINGLE:
+    if not _takes_single(prepared.n, limits.rtol):
         return packets.iterate(operators, prepared.data, systems, coarse, limits)
     solved = packets.iterate(operators, prepared.single, systems, coarse, limits)
     # Badly conditioned columns (points on a line, say) break down in single precision.
@@ -197,6 +202,11 @@ def _compiled(
         for array, again_lost in zip(solved, again, strict=True):
             array[lost] = again_lost
     return solved
+
+
+def _takes_single(n: int, rtol: float) -> bool:
+    """Whether solves to this tolerance, and their solutions, are in single precision."""
+    return n > SMALL_MAX_NODES and rtol >= RTOL_SINGLE
 
 
 def _reference(

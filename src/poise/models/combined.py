@@ -91,7 +91,7 @@ def product(
         return values
     linear, factors = linear[: len(values)], balance_factors(typical)
     if len(values) > LARGE_MIN_NODES:
-        from poise.models.rows import geometric_mean
+        from poise.models.compiled_rows import geometric_mean
 
         return np.asarray(geometric_mean(values, linear, factors, doubt, power))
     values = (values + doubt) * (linear * factors) ** power
@@ -159,7 +159,7 @@ def averaged(graph: Graph, labels: Labels, values: Floats, nodes: Ints | None = 
     """
     values = values / values.sum(axis=1, keepdims=True)
     if nodes is None and graph.n_nodes > LARGE_MIN_NODES:
-        from poise.models.rows import walk
+        from poise.models.compiled_rows import walk
 
         return walk(laplacian(graph), values, labels.nodes, labels.one_hot, WALK_STEPS)
     # What each step must reach, from the last one back: a few nodes have few neighbours.

@@ -96,7 +96,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         result = self._model(graph, labels)
         self.graph_, self.scores_, self.reached_ = graph, result.scores, result.reached
         self._unit, self._fallback = sign_unit(result.scores), result.fallback
-        self.log_class_weights_ = np.zeros(len(self.classes_))
+        self.log_class_weights_: Floats = np.zeros(len(self.classes_))
         if self.class_priors is not None:
             priors = check_priors(self.class_priors, self.classes_.tolist())
             match = predict_with_priors(result, priors)

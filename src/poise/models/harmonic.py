@@ -134,12 +134,10 @@ def solve_problems(
     values = spread(
         graph,
         np.take(gamma.T, set_of, axis=0).T,
-        [
-            p.tau * decay_unit(graph, gamma[:, t], p.constrained) if p.relative else p.tau
-            for p, t in zip(problems, set_of, strict=True)
-        ],
+        [p.tau for p in problems],
         [[np.array(s, dtype=np.int64) for s in p.groups] for p in problems],
         [p.heights for p in problems],
+        relative=[p.relative for p in problems],
         rtol=rtol,
     )
     return [
@@ -153,14 +151,13 @@ def _weighting(problem: Problem) -> tuple[tuple[int, ...], bool, float, bool]:
     return problem.constrained, problem.reweighted, problem.shift, problem.relative
 
 
-def decay_unit(graph: Graph, gamma: Floats, constrained: Sequence[int]) -> float:
-    """Median of ``gamma_i (W gamma)_i`` over the nodes that are reached, the unit of tau.
+def decay_unit(gamma: Floats, W_gamma: Floats, known: Bools) -> float:
+    """Median of ``gamma_i (W gamma)_i`` over the `known` nodes, those reached: the unit of tau.
 
     In ``(L_gamma + tau I) u`` it is the reweighted degree of a node, so that a tau of 0.01 such
     units stops one in a hundred steps of a walk at the median node.
     """
-    known = reached(graph, np.array(constrained, dtype=np.int64))
-    strengths = (gamma * (graph.weights @ gamma))[known]
+    strengths = (gamma * W_gamma)[known]
     return float(np.median(strengths)) if strengths.size else 1.0
 
 
@@ -171,6 +168,7 @@ def spread(
     groups: Sequence[Sequence[Ints]],
     heights: Sequence[Sequence[Sequence[float]]] | None = None,
     *,
+    relative: Sequence[bool] = (),
     rtol: float | None = None,
 ) -> list[Floats]:
     """Columns of the weighted Laplace problem with decay, for T problems at once.
@@ -190,16 +188,17 @@ def spread(
     tau : (T,) decay parameters
     groups : per problem, the node sets of its columns; together the constrained nodes
     heights : per problem, the values of its columns there, from 0 to 1; empty if all are 1
+    relative : per problem, whether its tau is in units of `decay_unit`; empty if none is
     rtol : relative residual of the columns; that of `solve` by default
 
     Returns
     -------
     T arrays (n, J_t), values in [0, 1]: 1 or the height on a column's own group, 0 on the other
-    constrained nodes and on components that hold none.
+    constrained nodes and on components that hold none. In single precision if `rtol` is so loose
+    that `solve` works in it.
     """
     n, n_problems = gamma.shape
-    tau = check_decay(tau)
-    decays = np.broadcast_to(tau, n_problems)
+    decays = np.full(n_problems, check_decay(tau))
     own: Sequence[Sequence[Sequence[float]]] = [()] * n_problems if heights is None else heights
     at = [_values_at(columns, own[t]) for t, columns in enumerate(groups)]
     # Without decay the columns of a problem sum to 1: one of them need not be solved for.
@@ -221,11 +220,15 @@ def spread(
     for column, (t, j) in enumerate(wanted):
         if j not in implied[t][:1]:  # a right-hand side of zero takes no step
             _add_neighbours(graph, rhs[:, column], groups[t][j], gamma[:, t], at[t][j])
-    result = [np.empty((n, 0)) for _ in groups]
+    result: list[Floats] = [np.empty((n, 0)) for _ in groups]
     if wanted:
         operator = np.array([t for t, _ in wanted])
+        W_gamma = graph.weights @ gamma
+        for t in np.flatnonzero(relative).tolist():
+            decays[t] *= decay_unit(gamma[:, t], W_gamma[:, t], known[:, t])
         with np.errstate(all="ignore"):  # refused below, with a message
-            q = np.asfortranarray(-prepared.product(gamma) / gamma + tau / gamma**2)
+            L_gamma = prepared.degrees[:, None] * gamma - W_gamma
+            q = np.asfortranarray(-L_gamma / gamma + decays / gamma**2)
         q[~free] = 0.0
         if not np.isfinite(q).all():
             raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
@@ -234,7 +237,7 @@ def spread(
         first = 0
         for t, columns in enumerate(groups):
             block = rows[first : first + len(columns)]  # (J_t, n), in place: new memory is slow
-            block /= gamma[:, t]
+            block /= gamma[:, t].astype(block.dtype)
             # The exact solution lies in [0, 1]: moving an approximate one there brings it closer.
             result[t] = np.clip(block, 0.0, 1.0, out=block).T
             first += len(columns)

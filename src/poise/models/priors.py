@@ -174,7 +174,7 @@ def warn_if_missed(match: PriorMatch, priors: Floats, classes: Iterable[Any]) ->
 
 def _log_weights(A: Floats, p: Floats) -> Floats:
     n, n_classes = A.shape
-    b = np.zeros(n_classes)
+    b: Floats = np.zeros(n_classes)
     best, least = b, np.inf
     temperature, steps = 1.0, 0
     while True:

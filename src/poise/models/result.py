@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.arrays import Bools, Floats, Ints
 from poise.models.labels import Label
+from poise.models.rows import largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,7 @@ class ScoreResult:
         if not self.classes:
             return np.full(len(self.scores), -1, dtype=np.int64)
         # With a large tau the scores of far nodes are zero: that is not the first class either.
-        known = self.reached & self.scores.any(axis=1)
-        return np.where(known, np.argmax(self.scores, axis=1), int(np.argmax(self.fallback)))
+        return largest(self.scores, self.reached, int(np.argmax(self.fallback)))
 
     @cached_property
     def probabilities(self) -> Floats:

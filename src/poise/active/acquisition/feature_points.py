@@ -65,7 +65,8 @@ class Space:
         if metric == "euclidean" and isinstance(points, np.ndarray):
             centre = points.mean(axis=0, dtype=np.float64)
         entries = points if isinstance(points, np.ndarray) else points.data
-        largest = float(np.abs(entries).max(initial=0.0))
+        # The absolute values of all entries would be a second copy of the points.
+        largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
         usual = largest == 0.0 or 1.0 / MAX_COORDINATE < largest < MAX_COORDINATE
         return cls(points, metric, centre, 1.0 if usual else largest)
 

@@ -10,8 +10,6 @@ from poise.arrays import Bools, Floats, Ints
 from poise.checks import real_number, whole_number
 from poise.graph import Graph
 
-#: Rows of the kernel computed at a time: they stay in the processor's cache.
-BLOCK_ROWS = 64
 #: Points nearer than this share of the usual width count as coinciding: they do not show how far
 #: questions have been spread, and products in single precision resolve no more.
 COINCIDING_SHARE = 0.01
@@ -109,7 +107,7 @@ class Herd:
             pool = np.flatnonzero(candidates)
             nodes = rng.choice(pool, min(len(nodes), len(pool)), replace=False)
             squares = self.space.squares(self.space.rows(nodes), self.rows)
-        values[nodes] = gains(squares, sigma, gaussian(self.nearest, sigma), weights)
+        values[nodes] = gains(squares, sigma, self.nearest, weights)
         return values
 
 
@@ -145,37 +143,26 @@ class Herding:
         return memory.and_by(node)
 
 
-def gains(squares: Singles, sigma: float, covered: Singles, weights: Floats) -> Floats:
+def gains(squares: Singles, sigma: float, nearest: Singles, weights: Floats) -> Floats:
     """(z,) mean over the sample of ``max(k(x, z) - covered(x), 0)``, weighted.
+
+    The kernel is ``k = exp(-squares / sigma^2)``, for a width of 0 it is 1 at distance 0 and 0
+    elsewhere, and ``covered(x)`` its value at the nearest constrained node.
 
     Parameters
     ----------
     squares : (z, m) squared distances from some nodes to the sample
     sigma : width of the kernel
-    covered, weights : (m,)
+    nearest : (m,) squared distances of the sample to the nearest constrained node
+    weights : (m,)
     """
-    result = np.empty(len(squares))
     shares = (weights / (weights.sum() or 1.0)).astype(np.float32)
-    # One buffer for all blocks: the app gives freed arrays back to the system, and new pages for
-    # each block would take longer than the computation.
-    buffer = np.empty((min(BLOCK_ROWS, len(squares)), len(covered)), dtype=np.float32)
-    for first in range(0, len(squares), BLOCK_ROWS):
-        rows = squares[first : first + BLOCK_ROWS]
-        block = gaussian(rows, sigma, out=buffer[: len(rows)])
-        block -= covered
-        np.maximum(block, 0.0, out=block)
-        result[first : first + BLOCK_ROWS] = block @ shares
-    return result
-
-
-def gaussian(squares: Singles, sigma: float, out: Singles | None = None) -> Singles:
-    """``exp(-squares / sigma^2)``; for a width of 0, 1 at distance 0 and nothing elsewhere."""
-    out = np.empty_like(squares) if out is None else out
     if sigma == 0.0:
-        np.equal(squares, 0.0, out=out)
-        return out
-    np.multiply(squares, np.float32(-1.0 / sigma**2), out=out)
-    return np.asarray(np.exp(out, out=out))
+        return np.asarray((squares == 0.0) @ np.where(nearest == 0.0, 0.0, shares))
+    from poise.active.acquisition import compiled_gains
+
+    scale = np.float32(-1.0 / (np.log(2.0) * sigma**2))
+    return np.asarray(compiled_gains.gains(squares, nearest, scale, shares))
 
 
 def usual_width(squares: Singles) -> float:
@@ -184,5 +171,7 @@ def usual_width(squares: Singles) -> float:
     For directions spread over a sphere of many dimensions, where squared distances are near 2,
     this is 1: the width of the papers, which have unit vectors.
     """
-    apart = squares[squares > 0.0]
+    # The matrix is symmetric: one half of it has the same median.
+    half = np.concatenate([row[i + 1 :] for i, row in enumerate(squares)])
+    apart = half[half > 0.0]
     return float(np.sqrt(np.median(apart) / 2.0)) if apart.size else 0.0

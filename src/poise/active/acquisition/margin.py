@@ -8,6 +8,7 @@ import numpy as np
 from poise.active.acquisition.registry import acquisitions
 from poise.active.snapshot import Snapshot
 from poise.arrays import Floats
+from poise.models.rows import first_minus_second
 
 
 @acquisitions.register("margin")
@@ -31,5 +32,4 @@ def margins(scores: Floats) -> Floats:
     """(n,) first minus second score; a class that has no label counts as score 0."""
     if scores.shape[1] < 2:
         return np.asarray(scores.sum(axis=1))
-    top = np.partition(scores, -2, axis=1)[:, -2:]
-    return np.asarray(top[:, 1] - top[:, 0])
+    return first_minus_second(scores)

@@ -52,7 +52,7 @@ class UncertaintyHerding(Herding):
 
     def __call__(self, snapshot: Snapshot) -> Floats:
         herd: Herd = snapshot.memory
-        uncertain = np.ones(len(herd.nodes))
+        uncertain: Floats = np.ones(len(herd.nodes))
         if classes_seen(snapshot.scores) >= 2:
             uncertain = 1.0 - margins(class_probabilities(snapshot.scores[herd.nodes]))
         return herd.narrowing_gains(uncertain, snapshot.candidates, snapshot.rng)

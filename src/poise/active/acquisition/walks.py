@@ -4,6 +4,8 @@ import numpy as np
 
 from poise.arrays import Floats
 from poise.graph import Graph
+from poise.models.components import laplacian
+from poise.models.rows import COMPILED_MIN_ROWS
 
 
 def walk_means(graph: Graph, values: Floats, steps: int) -> Floats:
@@ -11,6 +13,10 @@ def walk_means(graph: Graph, values: Floats, steps: int) -> Floats:
 
     A node without neighbours stays where it is.
     """
+    if graph.n_nodes >= COMPILED_MIN_ROWS:
+        from poise.models.compiled_rows import means
+
+        return means(laplacian(graph), values, steps)
     for _ in range(steps):
         ahead = graph.weights @ values
         values = np.divide(ahead, graph.degrees, out=values.copy(), where=graph.degrees > 0)

@@ -26,7 +26,7 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
         sources = tuple(tuple(nodes[codes[nodes] == c].tolist()) for c in seen)
         problems.append(Model(rtol=RTOL).problem(sources))
         present.append(seen)
-    curves = []
+    curves: list[Floats] = []
     for budget, seen, columns in zip(
         BUDGETS, present, solve_problems(trial.graph, problems), strict=True
     ):
@@ -43,7 +43,7 @@ def pwll_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
 def combined_curve(trial: Trial, asked: Ints, codes: Ints) -> list[Floats]:
     """(n, C) scores of ``predictor="auto"``, poise's prediction, at each of `BUDGETS`."""
     n_classes = int(codes.max()) + 1
-    curves = []
+    curves: list[Floats] = []
     for budget in BUDGETS:
         known = {int(i): int(codes[i]) for i in asked[:budget]}
         learner = Learner(trial.graph, known, classes=range(n_classes))

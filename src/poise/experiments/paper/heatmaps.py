@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class HeatMap:
     method: Method
     seed: int
     answers: int
-    values: NDArray[np.float64]
+    values: NDArray[np.floating[Any]]
     labelled: NDArray[np.int64]
 
 

@@ -69,7 +69,7 @@ def assisted_probabilities(
         result = combine(graph, labels, alone, power)
     else:
         result = replace(alone, scores=averaged(graph, labels, alone.probabilities))
-    priors = np.zeros((len(answers.nodes), len(labels.classes)))
+    priors: Floats = np.zeros((len(answers.nodes), len(labels.classes)))
     for fold in folds:
         m = len(fold.left_labels)
         nodes = np.concatenate([labels.nodes[fold.left_labels], answers.nodes[fold.left_answers]])

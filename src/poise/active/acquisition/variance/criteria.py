@@ -24,4 +24,5 @@ def model_change(statistics: Statistics) -> Floats:
 def _over(numerator: Floats, statistics: Statistics) -> Floats:
     """`numerator` over the variance of an answer; 0 where the covariance has no row."""
     variance = statistics.s2 + statistics.variances
-    return np.divide(numerator, variance, out=np.zeros(len(variance)), where=variance > 0)
+    shares = np.divide(numerator, variance, out=np.zeros(len(variance)), where=variance > 0)
+    return np.asarray(shares)
