@@ -29,8 +29,9 @@ def largest(values: Floats, snapshot: Snapshot, k: int, rng: np.random.Generator
     allowed = np.flatnonzero(~np.isnan(values))
     if len(allowed) > k:
         # Only the nodes that can be among the k best are worth sorting.
-        bar = np.partition(values[allowed], len(allowed) - k)[len(allowed) - k]
-        allowed = allowed[values[allowed] >= bar]
+        numbers = values[allowed]
+        bar = numbers.max() if k == 1 else np.partition(numbers, len(allowed) - k)[len(allowed) - k]
+        allowed = allowed[numbers >= bar]
     chance = rng.random(len(allowed))
     component = snapshot.graph.components[allowed]  # 0 is the largest
     return allowed[np.lexsort((chance, component, -values[allowed]))][:k]

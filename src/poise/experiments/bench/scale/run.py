@@ -142,7 +142,7 @@ def measure(plan: Plan, name: str, begin: Begin) -> Figures:
             record["their_search"] = _their_search(points, arguments, rows, kth, plan, begin, name)
         if plan.questions:
             begin(f"{name}: set-up")
-            record["set_up"] = ours.do("set_up")
+            record["set_up"] = ours.do(f"set_up {' '.join(plan.acquisitions)}")
             record |= _questions(ours, theirs, plan, record["n"], begin(f"{name}: questions"))
     return record
 
