@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 import poise
 from poise.active.acquisition import DiAL, DropQuery, ExpectedError, MaxHerding, UncertaintyHerding
+from poise.active.acquisition.herd import gains
 from poise.active.acquisition.hierarchical import (
     Tree,
     best_pruning,
@@ -45,6 +46,24 @@ def partly_labelled(y, nodes=GIVEN):
     known = np.full(len(y), np.nan)
     known[nodes] = y[nodes]
     return known
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3, 1.0, 40.0])
+def test_gains(sigma):
+    """Against the formula in double precision: points far apart, coinciding and covered."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) * np.repeat([0.1, 1.0, 30.0], 100)[:, None]
+    X[50] = X[0]
+    squares = cdist(X, X) ** 2
+    weights = rng.random(300)
+    for nearest in (squares[:, :4].min(axis=1), np.full(300, np.inf)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            K = np.exp(-squares / sigma**2) if sigma else (squares == 0).astype(float)
+            covered = np.exp(-nearest / sigma**2) if sigma else (nearest == 0).astype(float)
+        expected = np.maximum(K - covered, 0) @ weights / weights.sum()
+        found = gains(squares.astype(np.float32), sigma, nearest.astype(np.float32), weights)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+        assert np.isinf(nearest[0]) or np.all(found[:4] == 0)
 
 
 class TestMaxHerding:

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from poise.graph import knn_graph
 from poise.linalg import PreparedLaplacian, packets, prepare, solve
+from poise.linalg.lanes import row_stride
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +30,16 @@ def grid() -> PreparedLaplacian:
 
 @pytest.fixture(scope="module")
 def columns(prepared: PreparedLaplacian) -> dict[str, np.ndarray]:
-    """Eleven columns: more than one packet of them, and the second is not full."""
+    """Fourteen columns: more than one packet of them, and the second is not full."""
     rng = np.random.default_rng(1)
     free = np.ones((prepared.n, 3), dtype=bool)
     for k in range(3):
         free[rng.choice(prepared.n, 10 * (k + 1), replace=False), k] = False
     return {
-        "rhs": rng.normal(size=(prepared.n, 11)) * (rng.random((prepared.n, 11)) < 0.01),
+        "rhs": rng.normal(size=(prepared.n, 14)) * (rng.random((prepared.n, 14)) < 0.01),
         "diagonals": np.column_stack([np.zeros(prepared.n), rng.random((2, prepared.n)).T * 1e-3]),
         "free": free,
-        "operator": np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]),
+        "operator": np.arange(14) % 3,
     }
 
 
@@ -47,7 +48,8 @@ def test_columns_do_not_see_each_other(prepared, columns, preconditioner) -> Non
     together = solve(prepared, **columns, preconditioner=preconditioner).require()
     assert len(set(together.steps)) > 1  # columns end at different steps
     rhs, operator = columns["rhs"], columns["operator"]
-    for kept in ([4], [0, 10], [1, 2, 3, 5, 6, 7, 8]):
+    # The columns of the last three have one operator, whose diagonal they share.
+    for kept in ([0, 10], [1, 2, 3, 5, 6, 7, 8], [4], [2, 5, 8], [0, 3, 6, 9, 12]):
         alone = solve(
             prepared,
             rhs[:, kept],
@@ -80,9 +82,25 @@ def test_threads_do_not_change_a_bit(  # type: ignore[no-untyped-def]
     finally:
         numba.set_num_threads(threads)
     np.testing.assert_array_equal(single.value, parallel.value)
-    # A packet of one lane agrees with one of eight.
+    # A packet of one lane agrees with wider ones.
     alone = solve(grid, rhs[:, :1], **options).require()
     np.testing.assert_array_equal(alone.value, parallel.value[:, :1])
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-7])
+@pytest.mark.parametrize("n_columns", [3, 11])
+def test_prefetching_does_not_change_a_bit(grid, n_columns, rtol, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    rhs = np.random.default_rng(0).normal(size=(grid.n, n_columns))
+    options = {"diagonals": np.full(grid.n, 1e-2), "rtol": rtol}
+    monkeypatch.setattr(packets, "NEAR_BYTES", 10**12)
+    near = solve(grid, rhs, **options).require()
+    monkeypatch.setattr(packets, "NEAR_BYTES", 0)
+    np.testing.assert_array_equal(solve(grid, rhs, **options).value, near.value)
+
+
+def test_rows_touch_as_few_lines_as_they_can() -> None:
+    strides = {(w, size): row_stride(w, size) for w in (1, 4, 12) for size in (4, 8)}
+    assert strides == {(1, 4): 1, (1, 8): 1, (4, 4): 4, (4, 8): 4, (12, 4): 16, (12, 8): 12}
 
 
 def test_the_layout_and_the_solution_are_the_same_every_time(prepared, columns) -> None:  # type: ignore[no-untyped-def]

@@ -1,5 +1,7 @@
 """PreparedLaplacian: the order of the rows, the groups, the coarse matrices."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ import poise
 from poise.linalg import PreparedLaplacian, choose_preconditioner, prepare, solve
 from poise.linalg.aggregates import MAX_GROUPS, aggregate
 from poise.linalg.coarse import coarse_matrix
+from poise.linalg.prepared import SORTED_ROWS
 from poise.linalg.simultaneous import is_stiff
 from strategies import Floats, as_csr, connected_weights, laplacian, seeds, weights_in_pieces
 
@@ -40,6 +43,16 @@ def test_the_layout_is_the_same_matrix_in_another_order(W: Floats) -> None:
         rows = prepared.order[prepared.ranges[g] : prepared.ranges[g + 1]]
         assert set(rows) == set(np.flatnonzero(prepared.group == g))
         assert len(set(prepared.components[rows])) == 1
+
+
+def test_rows_of_a_block_have_ascending_lengths() -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
+    prepared = prepare(poise.knn_graph(X, k=12).weights)
+    lengths = np.diff(prepared.indptr.astype(np.int64))
+    assert len(set(lengths)) > 1
+    for first, last in pairwise(prepared.ranges):
+        for start in range(first, last, SORTED_ROWS):
+            assert np.all(np.diff(lengths[start : min(start + SORTED_ROWS, last)]) >= 0)
 
 
 @settings(max_examples=100)

@@ -1,13 +1,16 @@
-"""Compiled passes over class shares say what the plain ones say."""
+"""Compiled passes over rows say what the plain ones say."""
 
 import numpy as np
 import pytest
 
 import poise
 from poise.active import predicting
-from poise.models import Labels, combined
+from poise.active.acquisition import walks
+from poise.active.acquisition.walks import walk_means
+from poise.models import Labels, combined, rows
 from poise.models.combined import averaged, combine
 from poise.models.registry import models
+from poise.models.rows import first_minus_second, largest, put_columns
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +40,59 @@ def test_a_node_without_neighbours_stays_as_it_is(monkeypatch):
     values = np.array([[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
     monkeypatch.setattr(combined, "LARGE_MIN_NODES", 1)
     np.testing.assert_allclose(averaged(graph, labels, values)[3], [0.2, 0.8])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n_columns", [2, 3, 7])
+class TestScores:
+    """Three hundred rows with ties, zeros and the largest score in every column."""
+
+    @pytest.fixture
+    def scores(self, kind, n_columns):
+        rng = np.random.default_rng(n_columns)
+        scores = rng.integers(0, 5, size=(300, n_columns)) / 4
+        scores[rng.random(300) < 0.2] = 0.0
+        return scores.astype(kind)
+
+    @pytest.fixture
+    def compiled(self, monkeypatch):
+        """Switch to compiled code."""
+        return lambda: monkeypatch.setattr(rows, "COMPILED_MIN_ROWS", 0)
+
+    def test_first_minus_second(self, scores, compiled):
+        plain = first_minus_second(scores)
+        assert (plain == 0).any()
+        compiled()
+        np.testing.assert_array_equal(first_minus_second(scores), plain)
+        np.testing.assert_array_equal(first_minus_second(np.asfortranarray(scores)), plain)
+
+    def test_largest(self, scores, compiled):
+        known = np.random.default_rng(0).random(300) < 0.7
+        plain = largest(scores, known, 1)
+        assert set(plain) == set(range(scores.shape[1]))
+        compiled()
+        np.testing.assert_array_equal(largest(scores, known, 1), plain)
+
+    def test_put_columns(self, scores, compiled):
+        places = np.random.default_rng(0).permutation(scores.shape[1] + 1)[:-1].tolist()
+        plain = np.full((300, scores.shape[1] + 1), -1.0, dtype=scores.dtype)
+        put_columns(np.asfortranarray(scores), places, plain)
+        compiled()
+        out = np.full_like(plain, -1.0)
+        put_columns(np.asfortranarray(scores), places, out)
+        np.testing.assert_array_equal(out, plain)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_walk_means_are_those_of_small_graphs(blobs, monkeypatch, steps):
+    weights = blobs[0].weights.toarray()
+    weights[7] = weights[:, 7] = 0.0  # a node without neighbours
+    graph = poise.Graph.from_weights(weights)
+    values = np.random.default_rng(0).random(graph.n_nodes)
+    plain = walk_means(graph, values, steps)
+    monkeypatch.setattr(walks, "COMPILED_MIN_ROWS", 0)
+    np.testing.assert_allclose(walk_means(graph, values, steps), plain, rtol=1e-12)
+    assert plain[7] == values[7]
 
 
 @pytest.mark.parametrize("power", [0.0, 0.3, 1.5])

@@ -12,12 +12,16 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from numba.extending import overload
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
 
 #: Supported numbers of lanes. Four doubles or eight singles fill a register of a current processor.
 #: Rows of neighbours are gathered from all over memory, so a wide packet costs little more than a
 #: narrow one: twelve lanes carry the columns of ten classes (docs/decisions/compiled-kernel.md).
-WIDTHS = (1, 4, 8, 12)
+WIDTHS = (1, 4, 12)
+#: Bytes that the processor moves between memory and its caches at once.
+LINE_BYTES = 64
 
 
 def load(A: Any, i: Any, lanes: Any) -> Any:
@@ -90,3 +94,40 @@ _implement(subtract, "a[{j}] - b[{j}]")
 _implement(multiply, "a[{j}] * b[{j}]")
 _implement(times, "b * a[{j}]")
 _implement(where_positive, "b[{j}] if a[{j}] > 0 else c[{j}]")
+
+
+def _prefetch(typing, A, i, lanes):  # type: ignore[no-untyped-def]
+    """Ask for row `i` of `A`, which is read later, while other rows are worked on."""
+    # A row begins with a line or, if several fit into one, ends within it: see `row_stride`.
+    offsets = range(0, lanes.count * lanes.dtype.bitwidth // 8, LINE_BYTES)
+    number, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        row = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        distance = builder.mul(row, builder.extract_value(array.strides, 0))
+        start = builder.add(builder.ptrtoint(array.data, number), distance)
+        # For reading, into all caches, data.
+        how = [ir.Constant(ir.IntType(32), flag) for flag in (0, 3, 1)]
+        takes = ir.FunctionType(ir.VoidType(), [pointer, *(flag.type for flag in how)])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], takes)
+        for offset in offsets:
+            address = builder.add(start, ir.Constant(number, offset))
+            builder.call(function, [builder.inttoptr(address, pointer), *how])
+        return context.get_dummy_value()
+
+    return types.void(A, i, lanes), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+
+
+def row_stride(width: int, itemsize: int) -> int:
+    """Numbers from one row to the next, so that a row touches as few lines as it can.
+
+    Rows of 48 bytes would lie in two lines half of the time.
+    """
+    stride = width
+    while stride * itemsize < LINE_BYTES and LINE_BYTES % (stride * itemsize):
+        stride += 1
+    return stride

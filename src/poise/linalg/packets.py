@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.arrays import Floats
 from poise.linalg import compiled
-from poise.linalg.lanes import WIDTHS
+from poise.linalg.lanes import LINE_BYTES, WIDTHS, row_stride
 from poise.linalg.operators import Limits, Operators, Solved, Systems
 from poise.linalg.turns import TURNS
 
@@ -23,6 +23,9 @@ from poise.linalg.turns import TURNS
 MIN_PARALLEL_WORK = 400_000
 #: Load of the machine beyond the solver's own threads from which on one thread is faster.
 MAX_OTHER_LOAD = 0.8
+#: Directions of more bytes do not stay in the caches of a core, and their rows are prefetched. For
+#: a single column that gains nothing (docs/decisions/compiled-kernel.md).
+NEAR_BYTES = 4_000_000
 #: Columns solved together.
 PACKET_COLUMNS = max(WIDTHS)
 
@@ -37,13 +40,18 @@ class _Workspace:
         self._bytes = np.empty(0, dtype=np.uint8)
 
     def arrays(self, shapes: Sequence[tuple[int, ...]], dtype: Any) -> list[Floats]:
-        """Arrays of these shapes, with numbers of any value."""
-        ends = np.cumsum([prod(shape) * np.dtype(dtype).itemsize for shape in shapes])
-        if self._bytes.size < ends[-1]:
+        """Arrays of these shapes, each beginning with a line, with numbers of any value."""
+        sizes = [prod(shape) * np.dtype(dtype).itemsize for shape in shapes]
+        starts = np.cumsum([0, *(-(-size // LINE_BYTES) * LINE_BYTES for size in sizes)])
+        needed = int(starts[-1]) + LINE_BYTES
+        if self._bytes.size < needed:
             self._bytes = np.empty(0, dtype=np.uint8)  # frees the old memory first
-            self._bytes = np.empty(ends[-1], dtype=np.uint8)
-        parts = np.split(self._bytes[: ends[-1]], ends[:-1])
-        return [part.view(dtype).reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+            self._bytes = np.empty(needed, dtype=np.uint8)
+        starts += -self._bytes.ctypes.data % LINE_BYTES
+        return [
+            self._bytes[start : start + size].view(dtype).reshape(shape)
+            for start, size, shape in zip(starts[:-1].tolist(), sizes, shapes, strict=True)
+        ]
 
 
 _workspace = _Workspace()
@@ -101,8 +109,9 @@ def iterate(
             zero = (dtype(0.0),) * width
             with TURNS, compiled.straight_line_vectorised():
                 diagonals = (n,) if is_shared else (n, width)
-                X, R, P, Q, D, D_inverse = _workspace.arrays(
-                    [(n, width)] * 4 + [diagonals] * 2, dtype
+                stride = row_stride(width, np.dtype(dtype).itemsize)
+                P, X, R, Q, D, D_inverse = _workspace.arrays(
+                    [(n, stride)] + [(n, width)] * 3 + [diagonals] * 2, dtype
                 )
                 packet = compiled.PacketOperators(
                     prepared.indptr,
@@ -113,6 +122,7 @@ def iterate(
                     D_inverse,
                     coarse_inverse,
                     k % len(coarse_inverse),
+                    width > 1 and P.nbytes > NEAR_BYTES,
                 )
                 compiled.lay_out(diagonal, inverse, k, prepared.order, D, D_inverse)
                 compiled.clear(X, P, Q, zero)
