@@ -25,10 +25,11 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import poise
 from poise.linalg import PreparedLaplacian, compiled
+from poise.linalg.lanes import WIDTHS, row_stride
+from poise.linalg.packets import NEAR_BYTES, Workspace
 from poise.models.components import laplacian
 
 PARTS = ("order", "bytes")
-WIDTHS = (1, 4, 8, 12)
 NEAR = (2_000, 16_000, 64_000)
 #: Numbers in each array of the triad: 160 MB, more than any cache.
 TRIAD = 40_000_000
@@ -83,22 +84,27 @@ def passes(p: PreparedLaplacian, width: int) -> dict[str, Pass]:
     """The three passes of a step of conjugate gradients, `width` columns in single precision."""
     kind = np.float32
     n, entries, row = p.n, len(p.indices), 4 * width
-    D, inverse, R, X, P, Q = np.random.default_rng(0).random((6, n, width), dtype=kind)
+    stride = row_stride(width, 4)
+    shapes = [(n, stride)] + [(n, width)] * 3 + [(n,)] * 2
+    P, R, X, Q, D, inverse = arrays = Workspace().arrays(shapes, kind)
+    for array in arrays:
+        array[:] = np.random.default_rng(0).random(array.shape, dtype=kind)
     sums = np.zeros((3, len(p.ranges) - 1, width), kind)
     one, groups = np.zeros((1, width), kind), np.zeros((p.n_groups, width), kind)
     zero = (kind(0),) * width
     no_coarse, no_columns = np.zeros((1, 0, 0), kind), np.zeros(0, np.int64)
+    is_far = width > 1 and P.nbytes > NEAR_BYTES
     operators = compiled.PacketOperators(
-        p.indptr, p.indices, p.single, p.ranges, D, inverse, no_coarse, no_columns
+        p.indptr, p.indices, p.single, p.ranges, D, inverse, no_coarse, no_columns, is_far
     )
     product = partial(compiled.product, operators, P, Q, sums[0], zero)
     residual = partial(compiled.advance_residual, operators, one, Q, R, *sums, zero)
     solution = partial(compiled.advance_solution, operators, groups, one, one, R, X, P, zero)
     return {
-        # Column and weight of an entry, where each row begins; D, its inverse, P and Q.
-        "product": Pass(product, 8 * entries + 4 * n + 4 * n * row, entries * row),
-        "residual": Pass(residual, 4 * n * row),  # Q, the inverse, R twice
-        "direction": Pass(solution, 6 * n * row),  # R, the inverse, X and P twice
+        # Column and weight of an entry, where each row begins; D, its inverse; P and Q.
+        "product": Pass(product, 8 * entries + 12 * n + 2 * n * row, entries * row),
+        "residual": Pass(residual, 4 * n + 3 * n * row),  # The inverse; Q, R twice
+        "direction": Pass(solution, 4 * n + 5 * n * row),  # The inverse; R, X and P twice
     }
 
 

@@ -354,7 +354,7 @@ def product(
 
     from poise.linalg.compiled import PacketOperators
 
-    diagonal = np.repeat(prepared.degrees[prepared.order], X.shape[1]).reshape(X.shape)
+    diagonal = prepared.degrees[prepared.order]
     sums = np.zeros((len(prepared.ranges) - 1, X.shape[1]))
     operators = PacketOperators(
         prepared.indptr.astype(index),
@@ -365,6 +365,7 @@ def product(
         1 / diagonal,
         np.zeros((1, 0, 0)),
         np.zeros(0, dtype=np.int64),
+        False,
     )
     zero = (0.0,) * X.shape[1]
     arguments = (operators, X, np.zeros_like(X), sums, zero)

@@ -10,7 +10,7 @@ from poise.active.acquisition.walks import walk_means
 from poise.models import Labels, combined, rows
 from poise.models.combined import averaged, combine
 from poise.models.registry import models
-from poise.models.rows import first_minus_second, largest, put_columns
+from poise.models.rows import first_minus_second, largest, neighbour_sums, put_columns
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,15 @@ class TestScores:
         out = np.full_like(plain, -1.0)
         put_columns(np.asfortranarray(scores), places, out)
         np.testing.assert_array_equal(out, plain)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_neighbour_sums(blobs, monkeypatch, n_columns):
+    graph, _ = blobs
+    values = np.random.default_rng(0).random((graph.n_nodes, n_columns))
+    monkeypatch.setattr(rows, "COMPILED_MIN_ROWS", 0)
+    found = neighbour_sums(graph, values)
+    np.testing.assert_allclose(found, graph.weights @ values, rtol=1e-12)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])

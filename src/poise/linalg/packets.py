@@ -30,7 +30,7 @@ NEAR_BYTES = 4_000_000
 PACKET_COLUMNS = max(WIDTHS)
 
 
-class _Workspace:
+class Workspace:
     """Memory for the arrays of a packet, kept for the next one; used during a turn only.
 
     Memory that is new to a program is slow at first: at a million nodes it took a fifth of a solve.
@@ -54,7 +54,7 @@ class _Workspace:
         ]
 
 
-_workspace = _Workspace()
+_workspace = Workspace()
 
 
 def _busy(threads: int) -> bool:

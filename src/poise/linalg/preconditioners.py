@@ -31,9 +31,10 @@ def choose_preconditioner(
     if prepared.n_groups < 2 or not free.any():
         return "jacobi"
     # The median exceeds a share if more than half of the numbers do, which is quicker to find.
-    strong = q * (1.0 - STRONG_DIAGONAL_SHARE) > STRONG_DIAGONAL_SHARE * prepared.degrees
-    if 2 * np.count_nonzero(strong & free) > np.count_nonzero(free):
-        return "jacobi"
+    if q.any():
+        strong = q * (1.0 - STRONG_DIAGONAL_SHARE) > STRONG_DIAGONAL_SHARE * prepared.degrees
+        if 2 * np.count_nonzero(strong & free) > np.count_nonzero(free):
+            return "jacobi"
     return "approx-chol" if stiff else "two-level"
 
 

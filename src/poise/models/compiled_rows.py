@@ -67,6 +67,24 @@ def means(prepared: PreparedLaplacian, values: Floats, steps: int) -> Floats:
     return np.asarray(now[prepared.position])
 
 
+def sums(prepared: PreparedLaplacian, values: Floats) -> Floats:
+    """(n,) weighted sums of the neighbours' `values`."""
+    now = values[prepared.order]
+    result = np.empty_like(now)
+    _sum(prepared.indptr, prepared.indices, prepared.data, now, result)
+    return np.asarray(result[prepared.position])
+
+
+@_parallel
+def _sum(indptr, indices, data, p, q):  # type: ignore[no-untyped-def]
+    """``q = W p``."""
+    for i in prange(len(p)):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            total += data[e] * p[indices[e]]
+        q[i] = total
+
+
 @_parallel
 def _mean(indptr, indices, data, p, q):  # type: ignore[no-untyped-def]
     """``q = D^-1 W p``; nodes without neighbours stay as they are."""

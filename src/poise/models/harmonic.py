@@ -18,6 +18,7 @@ from poise.linalg import solve
 from poise.linalg.breakdown import TOO_WIDE
 from poise.models.components import laplacian, reached
 from poise.models.poisson_weights import SHIFT, check_shift, potentials, shifted
+from poise.models.rows import neighbour_sums
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ def spread(
     result: list[Floats] = [np.empty((n, 0)) for _ in groups]
     if wanted:
         operator = np.array([t for t, _ in wanted])
-        W_gamma = graph.weights @ gamma
+        W_gamma = neighbour_sums(graph, gamma)
         for t in np.flatnonzero(relative).tolist():
             decays[t] *= decay_unit(gamma[:, t], W_gamma[:, t], known[:, t])
         with np.errstate(all="ignore"):  # refused below, with a message

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.arrays import Bools, Floats, Ints
+from poise.graph import Graph
+from poise.models.components import laplacian
 
 #: From this number of rows on, compiled code is faster. Loading it takes a tenth of a second once.
 COMPILED_MIN_ROWS = 20_000
@@ -41,3 +43,13 @@ def largest(scores: Floats, known: Bools, otherwise: int) -> Ints:
     from poise.models.compiled_rows import column_of_largest
 
     return np.asarray(column_of_largest(np.ascontiguousarray(scores), known, otherwise))
+
+
+def neighbour_sums(graph: Graph, values: Floats) -> Floats:
+    """(n, T) ``W values``."""
+    if len(values) < COMPILED_MIN_ROWS:
+        return np.asarray(graph.weights @ values)
+    from poise.models.compiled_rows import sums
+
+    prepared = laplacian(graph)
+    return np.array([sums(prepared, column) for column in values.T]).T
