@@ -5,6 +5,7 @@
 The graphs are those of benchmarks/coarse_levels.py. Parts:
 
     order      share of the edges between rows that are close to each other, by order
+    kernel     the product without one of its devices at a time
     bytes      bytes per second of the solver's passes in single precision, and of a triad
 """
 
@@ -12,6 +13,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,12 +26,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import poise
-from poise.linalg import PreparedLaplacian, compiled
+from poise.linalg import PreparedLaplacian, compiled, prepared
 from poise.linalg.lanes import WIDTHS, row_stride
 from poise.linalg.packets import NEAR_BYTES, Workspace
 from poise.models.components import laplacian
 
-PARTS = ("order", "bytes")
+PARTS = ("order", "kernel", "bytes")
 NEAR = (2_000, 16_000, 64_000)
 #: Numbers in each array of the triad: 160 MB, more than any cache.
 TRIAD = 40_000_000
@@ -57,6 +59,60 @@ def order_of_rows(name: str, graph: poise.Graph) -> None:
 
     header = ("order", *(f"{distance:,}" for distance in NEAR))
     table(f"{name}: share of the edges between rows so close", header, rows())
+
+
+@dataclass(frozen=True)
+class Device:
+    """What the product of several columns is made with."""
+
+    sorted_rows: bool = True
+    shared_diagonal: bool = True
+    padded_rows: bool = True
+    prefetch: bool = True
+
+
+DEVICES = {
+    "as it is": Device(),
+    "rows not sorted by length": Device(sorted_rows=False),
+    "a diagonal for each column": Device(shared_diagonal=False),
+    "rows of 48 bytes, not 64": Device(padded_rows=False),
+    "no prefetching": Device(prefetch=False),
+    "none of these": Device(False, False, False, False),
+}
+
+
+def kernel(name: str, graph: poise.Graph) -> None:
+    """Milliseconds of a product in single precision; the variants take turns."""
+    layouts = {True: laplacian(graph)}
+    block, prepared.SORTED_ROWS = prepared.SORTED_ROWS, 1
+    layouts[False] = prepared.prepare(graph.weights, graph.components)
+    prepared.SORTED_ROWS = block
+    times = []
+    for width in WIDTHS:
+        products = [
+            a_product(layouts[device.sorted_rows], width, device) for device in DEVICES.values()
+        ]
+        times.append([1e3 * seconds for seconds in medians(products)])
+    rows = ([title, *row] for title, row in zip(DEVICES, zip(*times, strict=True), strict=True))
+    title = f"{name}: ms of a product, by columns, {numba.get_num_threads()} threads"
+    table(title, ("", *map(str, WIDTHS)), rows)
+
+
+def a_product(p: PreparedLaplacian, width: int, device: Device) -> Callable[[], Any]:
+    kind, n = np.float32, p.n
+    stride = row_stride(width, 4) if device.padded_rows else width
+    diagonals = (n,) if device.shared_diagonal else (n, width)
+    arrays = Workspace().arrays([(n, stride), (n, width), diagonals, diagonals], kind)
+    for array in arrays:
+        array[:] = np.random.default_rng(0).random(array.shape, dtype=kind)
+    P, Q, D, inverse = arrays
+    is_far = device.prefetch and n * row_stride(width, 4) * 4 > NEAR_BYTES
+    nothing = np.zeros((1, 0, 0), kind), np.zeros(0, np.int64)
+    operators = compiled.PacketOperators(
+        p.indptr, p.indices, p.single, p.ranges, D, inverse, *nothing, is_far
+    )
+    sums = np.zeros((len(p.ranges) - 1, width), kind)
+    return partial(compiled.product, operators, P, Q, sums, (kind(0),) * width)
 
 
 class Pass(NamedTuple):
@@ -93,7 +149,7 @@ def passes(p: PreparedLaplacian, width: int) -> dict[str, Pass]:
     one, groups = np.zeros((1, width), kind), np.zeros((p.n_groups, width), kind)
     zero = (kind(0),) * width
     no_coarse, no_columns = np.zeros((1, 0, 0), kind), np.zeros(0, np.int64)
-    is_far = width > 1 and P.nbytes > NEAR_BYTES
+    is_far = P.nbytes > NEAR_BYTES
     operators = compiled.PacketOperators(
         p.indptr, p.indices, p.single, p.ranges, D, inverse, no_coarse, no_columns, is_far
     )
@@ -158,7 +214,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", type=int, default=[300_000, 1_000_000])
     parser.add_argument("--folder", type=Path, required=True, help="where graphs are kept")
     arguments = parser.parse_args()
-    run = {"order": order_of_rows, "bytes": bytes_a_second}
+    run = {"order": order_of_rows, "kernel": kernel, "bytes": bytes_a_second}
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for name, graph in graphs(arguments.folder, arguments.sizes):
         for part in arguments.parts:

@@ -4,7 +4,7 @@ import pytest
 from browser import Command, Inside, Visits, make_photos, opened
 from crowds import make_project
 
-from poise.linalg.warm_up import warm_up
+from poise.active.warm_up import warm_up
 from poise.studio.log.events import Event
 
 

@@ -18,8 +18,9 @@ from scipy import sparse
 from poise.arrays import Ints
 
 #: Maximum number of groups, unless components need more. More groups mean fewer steps, but a
-#: dense inverse of this size per operator.
-MAX_GROUPS = 256
+#: dense inverse of this size per operator. On large graphs the maximum is this share of the root of
+#: the number of nodes: steps would grow otherwise.
+MAX_GROUPS, ROOT_SHARE = 256, 0.5
 #: Smaller groups (on average) are not worth their share of the dense inverse.
 MIN_NODES_PER_GROUP = 32
 #: Maximum number of rounds of pairing: more than any graph that fits in memory needs.
@@ -53,7 +54,7 @@ def aggregate(weights: sparse.csr_array, components: Ints) -> Aggregates:
     steps. Every group lies within one component.
     """
     n = weights.shape[0]
-    wanted = min(MAX_GROUPS, n // MIN_NODES_PER_GROUP)
+    wanted = min(max(MAX_GROUPS, int(ROOT_SHARE * n**0.5)), n // MIN_NODES_PER_GROUP)
     sizes = np.bincount(components)
     large = (2 * wanted * sizes >= n)[components] if wanted else np.zeros(n, dtype=bool)
     parents: list[Ints] = []

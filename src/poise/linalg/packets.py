@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from poise.arrays import Floats
+from poise.arrays import Floats, Ints
 from poise.linalg import compiled
 from poise.linalg.lanes import LINE_BYTES, WIDTHS, row_stride
 from poise.linalg.operators import Limits, Operators, Solved, Systems
@@ -23,8 +23,8 @@ from poise.linalg.turns import TURNS
 MIN_PARALLEL_WORK = 400_000
 #: Load of the machine beyond the solver's own threads from which on one thread is faster.
 MAX_OTHER_LOAD = 0.8
-#: Directions of more bytes do not stay in the caches of a core, and their rows are prefetched. For
-#: a single column that gains nothing (docs/decisions/compiled-kernel.md).
+#: Directions of more bytes do not stay in the caches of a core, and their rows are prefetched
+#: (docs/decisions/compiled-kernel.md).
 NEAR_BYTES = 4_000_000
 #: Columns solved together.
 PACKET_COLUMNS = max(WIDTHS)
@@ -86,65 +86,82 @@ def iterate(
     Solved
         Solutions in the precision of `data`; the residuals are those before the sweep.
     """
-    prepared = operators.prepared
     n_columns, n = systems.rhs.shape
-    diagonal, inverse, position = operators.diagonal, operators.inverse, prepared.position
-    dtype = data.dtype.type
-    coarse_inverse = coarse_inverse.astype(dtype, copy=False)
-    value = np.empty(systems.rhs.shape, dtype=dtype)
+    coarse_inverse = coarse_inverse.astype(data.dtype, copy=False)
+    value = np.empty(systems.rhs.shape, dtype=data.dtype)
     status, steps = np.empty((2, n_columns), dtype=np.int64)
     residual = np.empty(n_columns)
-    cold = not systems.start.any()
     threads = numba.get_num_threads()
     work = (len(data) + 8 * n) * min(n_columns, PACKET_COLUMNS)
     numba.set_num_threads(1 if work < MIN_PARALLEL_WORK or _busy(threads) else threads)
     try:
         for first in range(0, n_columns, PACKET_COLUMNS):
             columns = np.arange(first, min(first + PACKET_COLUMNS, n_columns))
-            k = systems.operator[columns]
-            # A diagonal that all columns share is read once for all of them. Other packets have
-            # one width: each width has code of its own, which takes seconds to compile.
-            is_shared = (k == k[0]).all()
-            width = next(w for w in WIDTHS if w >= len(columns)) if is_shared else PACKET_COLUMNS
-            zero = (dtype(0.0),) * width
             with TURNS, compiled.straight_line_vectorised():
-                diagonals = (n,) if is_shared else (n, width)
-                stride = row_stride(width, np.dtype(dtype).itemsize)
-                P, X, R, Q, D, D_inverse = _workspace.arrays(
-                    [(n, stride)] + [(n, width)] * 3 + [diagonals] * 2, dtype
+                status[columns], steps[columns], residual[columns] = _solve_packet(
+                    operators, data, systems, coarse_inverse, limits, columns, value
                 )
-                packet = compiled.PacketOperators(
-                    prepared.indptr,
-                    prepared.indices,
-                    data,
-                    prepared.ranges,
-                    D,
-                    D_inverse,
-                    coarse_inverse,
-                    k % len(coarse_inverse),
-                    width > 1 and P.nbytes > NEAR_BYTES,
-                )
-                compiled.lay_out(diagonal, inverse, k, prepared.order, D, D_inverse)
-                compiled.clear(X, P, Q, zero)
-                compiled.pack(systems.rhs, columns, inverse, k, position, R)
-                sums = np.empty((3, len(prepared.ranges) - 1, width), dtype=dtype)
-                still = np.zeros((1, width), dtype=dtype)
-                compiled.advance_residual(packet, still, Q, R, *sums, zero)
-                scale = np.sqrt(sums[0].sum(axis=0, dtype=np.float64))
-                if not cold:
-                    starts = columns % len(systems.start)
-                    compiled.pack(systems.start, starts, inverse, k, position, X)
-                    X *= scale > 0  # a zero column needs no other start
-                    compiled.product(packet, X, Q, sums[0], zero)
-                    R -= Q
-                scale = scale[: len(columns)]
-                status[columns], steps[columns], norm = compiled.conjugate_gradients(
-                    packet, X, R, P, Q, limits.rtol * scale, limits.max_steps, zero
-                )
-                residual[columns] = norm / np.where(scale > 0, scale, 1.0)
-                if limits.sweep:
-                    compiled.sweep(D_inverse, R, X, zero)
-                compiled.unpack(X, position, value[first : first + PACKET_COLUMNS])
     finally:
         numba.set_num_threads(threads)
     return value, status, steps, residual
+
+
+def _solve_packet(
+    operators: Operators,
+    data: npt.NDArray[np.floating[Any]],
+    systems: Systems,
+    coarse_inverse: Floats,
+    limits: Limits,
+    columns: Ints,
+    value: Floats,
+) -> tuple[Ints, Ints, Floats]:
+    """Solve for these columns, at most a packet, into their rows of `value`.
+
+    Returns
+    -------
+    status, steps and relative residuals of the columns
+    """
+    prepared, k = operators.prepared, systems.operator[columns]
+    inverse, position = operators.inverse, prepared.position
+    n, dtype = prepared.n, data.dtype.type
+    # A diagonal that all columns share is read once for all of them. Other packets have one
+    # width: each width has code of its own, which takes seconds to compile.
+    is_shared = (k == k[0]).all()
+    width = next(w for w in WIDTHS if w >= len(columns)) if is_shared else PACKET_COLUMNS
+    diagonals = (n,) if is_shared else (n, width)
+    zero = (dtype(0.0),) * width
+    P, X, R, Q, D, D_inverse = _workspace.arrays(
+        [(n, row_stride(width, data.itemsize))] + [(n, width)] * 3 + [diagonals] * 2, dtype
+    )
+    packet = compiled.PacketOperators(
+        prepared.indptr,
+        prepared.indices,
+        data,
+        prepared.ranges,
+        D,
+        D_inverse,
+        coarse_inverse,
+        k % len(coarse_inverse),
+        P.nbytes > NEAR_BYTES,
+    )
+    compiled.lay_out(operators.diagonal, inverse, k, prepared.order, D, D_inverse)
+    compiled.clear(X, P, Q, zero)
+    compiled.pack(systems.rhs, columns, inverse, k, position, R)
+    sums = np.empty((3, len(prepared.ranges) - 1, width), dtype=dtype)
+    still = np.zeros((1, width), dtype=dtype)
+    compiled.advance_residual(packet, still, Q, R, *sums, zero)
+    scale = np.sqrt(sums[0].sum(axis=0, dtype=np.float64))
+    if systems.start.any():
+        starts = columns % len(systems.start)
+        compiled.pack(systems.start, starts, inverse, k, position, X)
+        X *= scale > 0  # a zero column needs no other start
+        compiled.product(packet, X, Q, sums[0], zero)
+        R -= Q
+    scale = scale[: len(columns)]
+    status, steps, norm = compiled.conjugate_gradients(
+        packet, X, R, P, Q, limits.rtol * scale, limits.max_steps, zero
+    )
+    if limits.sweep:
+        compiled.sweep(D_inverse, R, X, zero)
+    compiled.unpack(X, position, value[columns[0] : columns[-1] + 1])
+    return status, steps, norm / np.where(scale > 0, scale, 1.0)

@@ -227,12 +227,7 @@ def spread(
         W_gamma = neighbour_sums(graph, gamma)
         for t in np.flatnonzero(relative).tolist():
             decays[t] *= decay_unit(gamma[:, t], W_gamma[:, t], known[:, t])
-        with np.errstate(all="ignore"):  # refused below, with a message
-            L_gamma = prepared.degrees[:, None] * gamma - W_gamma
-            q = np.asfortranarray(-L_gamma / gamma + decays / gamma**2)
-        q[~free] = 0.0
-        if not np.isfinite(q).all():
-            raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
+        q = _diagonals(prepared.degrees, gamma, W_gamma, decays, free)
         solution = solve(prepared, rhs, diagonals=q, free=free, operator=operator, rtol=rtol)
         rows = solution.require().value.T
         first = 0
@@ -245,6 +240,19 @@ def spread(
     for t, values in enumerate(result):
         _complete(values, groups[t], at[t], implied[t], known[:, t])
     return result
+
+
+def _diagonals(
+    degrees: Floats, gamma: Floats, W_gamma: Floats, decays: Floats, free: Bools
+) -> Floats:
+    """(n, T) ``q = -(L gamma)/gamma + tau/gamma^2`` on the free nodes, 0 elsewhere."""
+    with np.errstate(all="ignore"):  # refused below, with a message
+        L_gamma = degrees[:, None] * gamma - W_gamma
+        q = np.asfortranarray(-L_gamma / gamma + decays / gamma**2)
+    q[~free] = 0.0
+    if not np.isfinite(q).all():
+        raise ConvergenceError(f"the model's equations are not finite: {TOO_WIDE}")
+    return q
 
 
 def _values_at(columns: Sequence[Ints], heights: Sequence[Sequence[float]]) -> list[Floats]:

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from poise import Graph
+from poise.active.warm_up import warm_up
 from poise.data.embeddings.items import Images
 from poise.data.image_cache import ImageCache
 from poise.data.image_reading import Encode
 from poise.data.images import UnreadableError
 from poise.data.showing import shown_file
 from poise.errors import PoiseError
-from poise.linalg.warm_up import warm_up
 from poise.progress import Begin, Progress, no_steps, shifted
 from poise.studio.exchange import make_class, read_file, take_in, take_in_known
 from poise.studio.log.events import Event

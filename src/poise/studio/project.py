@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import Graph
+from poise.active.warm_up import is_warming_up
 from poise.errors import InputError
-from poise.linalg.warm_up import is_warming_up
 from poise.studio.asking.asker import Asker
 from poise.studio.asking.course import Course
 from poise.studio.asking.pace import DEFAULT_PACE, Pace

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from poise import Graph, Learner
-from poise.linalg.warm_up import is_warming_up
+from poise.active.warm_up import is_warming_up
 from poise.models.calibration import Calibration
 from poise.studio.asking.background import Worker
 from poise.studio.asking.demand import Demand

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from poise.active.learner import Learner
+from poise.active.warm_up import warm_up
 from poise.experiments.bench.data import one_per_class
 from poise.experiments.bench.memory import megabytes, reset_peak
 from poise.experiments.bench.scale.child import Figures, answer_steps
 from poise.graph import Graph, knn_graph
 from poise.graph.storage import write_graph
 from poise.linalg.simultaneous import is_stiff
-from poise.linalg.warm_up import warm_up
 from poise.models.components import laplacian
 
 

@@ -198,9 +198,14 @@ def _questions(ours: Child, theirs: Child, plan: Plan, n: int, progress: Progres
 
 
 def summary(steps: list[Figures]) -> Figures:
-    """Seconds of the first question and the median of the others."""
+    """Seconds of the first question and the median of the others.
+
+    Without an answer so far, the first question takes two solves: one to choose a node ("shown"),
+    and one to predict after its answer, which the second question uses, too.
+    """
     later = [step["seconds"] for step in steps[1:]]
     return {
+        "shown": steps[0].get("ask"),
         "first": steps[0]["seconds"],
         "later": float(np.median(later)),
         "all": [step["seconds"] for step in steps],

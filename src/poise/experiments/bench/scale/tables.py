@@ -22,6 +22,7 @@ def rows_of(record: Figures) -> list[tuple[str, float | None, float | None]]:
         return rows
     rows.append(("set-up of the solver, s", record["set_up"]["seconds"], None))
     for name, times in record["questions"].items():
+        rows.append((f"{name}: first question shown, s", times.get("shown"), None))
         rows.append((f"{name}: first question, s", times["first"], peer.get("first")))
         rows.append((f"{name}: a further question, s", times["later"], peer.get("later")))
     whole = max(times["whole_peak"] for times in record["questions"].values())
