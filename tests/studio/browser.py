@@ -120,13 +120,14 @@ def wait_for(page: Any, what: str, script: str, arg: Any = None) -> None:
 
 
 def shown(page: Any, other_than: str | None = None) -> str:
-    """The item on the label screen, once it is another one."""
+    """The item on the label screen, once it is another one and no other is loading."""
     wait_for(
         page,
         f"expected an item other than {other_than}",
         """old => {
-          const now = document.getElementById("stage")?.dataset.item;
-          return document.body.dataset.screen === "label" && now && now !== old;
+          const stage = document.getElementById("stage"), now = stage?.dataset.item;
+          const there = document.body.dataset.screen === "label" && stage.ariaBusy !== "true";
+          return there && now && now !== old;
         }""",
         other_than,
     )

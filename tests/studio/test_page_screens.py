@@ -168,6 +168,7 @@ def test_three_ways_of_asking_and_the_rest_under_advanced(page, studio):
         shown(page)
     assert not page.locator("#settings select").is_visible(), "what was closed stays closed"
     page.locator("#settings .advanced summary").press("Enter")
+    page.locator("#settings select").wait_for()  # the text of what is not visible is empty
     offered = page.locator("#settings option").all_inner_texts()
     assert offered == [f"{name}: {words}" for name, words in poise.acquisitions().items()]
     page.get_by_label("Acquisition").select_option("random")

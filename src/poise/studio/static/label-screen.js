@@ -210,6 +210,7 @@ export class LabelScreen {
     const { state } = this.session;
     if (!question) {
       this.itemShown = null;
+      byId("stage").ariaBusy = "false";
       if (state.exhausted) byId("stage").replaceChildren();
       this.wait(!state.exhausted);
       return;
@@ -223,6 +224,7 @@ export class LabelScreen {
       return;
     }
     // The last item stays until this one is loaded, and only if it is still the one asked about.
+    byId("stage").ariaBusy = "true";
     content(question.item, state.kind).then((made) => {
       if (this.itemShown === question.item) this.put(made, question);
     });
@@ -232,6 +234,7 @@ export class LabelScreen {
     const stage = byId("stage");
     stage.replaceChildren(made);
     stage.dataset.item = question.item;
+    stage.ariaBusy = "false";
     stage.scrollTop = 0;
     this.zoom.show(made, question.item);
     this.about.show(question.item);
