@@ -65,7 +65,7 @@ def under(what: str, seconds: float, goal: float, unit: str = "s") -> Figure:
     return Figure(
         what,
         f"{scale * seconds:.{digits}f} {unit}",
-        f"< {scale * goal:.0f} {unit}",
+        f"< {scale * goal:g} {unit}",
         seconds < goal,
     )
 
