@@ -58,8 +58,8 @@ class PacketOperators(NamedTuple):
     Attributes
     ----------
     indptr, indices, data, ranges : weights and row ranges of the `PreparedLaplacian`
-    diagonal, inverse : (n,) if all columns have the same operator, which saves a quarter of the
-        memory traffic, else (n, width); the inverse is 0 on nodes that are not free
+    diagonal, inverse : (n,) if all columns have the same operator, which saves a tenth of
+        the time, else (n, width); the inverse is 0 on nodes that are not free
     coarse_inverse : (K', m, m) inverses of coarse matrices; m = 0 for Jacobi alone
     coarse_of : (J,) coarse inverse of each column
     is_far : whether directions are too large for the caches, so that rows are prefetched

@@ -168,7 +168,7 @@ def prepare(
 def _by_length(lengths: Ints, ranges: Ints) -> Ints:
     """An order of rows in which those of a block have ascending lengths.
 
-    The processor can then foresee where rows end: a product takes half to nine tenths of the time
+    The processor can then foresee where rows end: a product takes six to nine tenths of the time
     (docs/decisions/compiled-kernel.md).
     """
     rows = np.arange(len(lengths))
