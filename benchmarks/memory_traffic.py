@@ -149,11 +149,10 @@ def passes(p: PreparedLaplacian, width: int) -> dict[str, Pass]:
     one, groups = np.zeros((1, width), kind), np.zeros((p.n_groups, width), kind)
     zero = (kind(0),) * width
     no_coarse, no_columns = np.zeros((1, 0, 0), kind), np.zeros(0, np.int64)
-    is_far = P.nbytes > NEAR_BYTES
     operators = compiled.PacketOperators(
-        p.indptr, p.indices, p.single, p.ranges, D, inverse, no_coarse, no_columns, is_far
+        p.indptr, p.indices, p.single, p.ranges, D, inverse, no_coarse, no_columns, False
     )
-    product = partial(compiled.product, operators, P, Q, sums[0], zero)
+    product = a_product(p, width, Device())
     residual = partial(compiled.advance_residual, operators, one, Q, R, *sums, zero)
     solution = partial(compiled.advance_solution, operators, groups, one, one, R, X, P, zero)
     return {
