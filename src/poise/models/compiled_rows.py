@@ -58,12 +58,12 @@ def column_of_largest(scores, known, otherwise):  # type: ignore[no-untyped-def]
 
 
 def means(prepared: PreparedLaplacian, values: Floats, steps: int) -> Floats:
-    """(n,) means of `values` over random walks."""
-    now = values[prepared.order]
-    ahead = np.empty_like(now)
+    """(n,) means of `values` over random walks; nodes without neighbours stay as they are."""
+    degrees, now = prepared.degrees[prepared.order], values[prepared.order]
+    ahead, joined = np.empty_like(now), degrees > 0
     for _ in range(steps):
-        _mean(prepared.indptr, prepared.indices, prepared.data, now, ahead)
-        now, ahead = ahead, now
+        _sum(prepared.indptr, prepared.indices, prepared.data, now, ahead)
+        np.divide(ahead, degrees, out=now, where=joined)
     return np.asarray(now[prepared.position])
 
 
@@ -83,17 +83,6 @@ def _sum(indptr, indices, data, p, q):  # type: ignore[no-untyped-def]
         for e in range(indptr[i], indptr[i + 1]):
             total += data[e] * p[indices[e]]
         q[i] = total
-
-
-@_parallel
-def _mean(indptr, indices, data, p, q):  # type: ignore[no-untyped-def]
-    """``q = D^-1 W p``; nodes without neighbours stay as they are."""
-    for i in prange(len(p)):
-        weighted = total = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            weighted += data[e] * p[indices[e]]
-            total += data[e]
-        q[i] = weighted / total if total > 0.0 else p[i]
 
 
 def walk(
